@@ -405,9 +405,9 @@ options! {
         verify_backlog_batch: u32,
         /// Number of threads that verify blocks. No effect: blocks are verified after the measurement.
         verify_async: u32,
-        /// Write bad blocks to files. No effect: the report has the offset and the damage of each bad block.
+        /// Write bad blocks to files. No effect: the report lists the offset and damage of each bad block.
         verify_dump: bool,
-        /// Print failed I/Os. No effect: the report has the first failed I/Os by operation and error.
+        /// Print failed I/Os. No effect: the report lists the first failed I/Os by operation and error.
         error_dump: bool,
         /// End all jobs after an error. Always on.
         exitall_on_error: bool,

@@ -154,8 +154,7 @@ fn interrupted(sink: &mut EventSink, stop: &StopSignal, hung_layout: Option<Stri
             "The run was stopped during layout: the storage of {path} did not respond within 0.3 s."
         );
         problem.remedy =
-            "Check the device and the filesystem (dmesg). The file may be left behind incomplete."
-                .into();
+            "Check the device and the filesystem (dmesg). An incomplete file may remain.".into();
     }
     problem.field = None;
     let exit_code = stop.exit_code().unwrap_or(1);

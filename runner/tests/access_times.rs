@@ -14,7 +14,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-/// Larger than what a plan reads completely.
+/// Larger than files that a plan reads completely.
 const LARGE_BYTES: u64 = 100 << 20;
 
 fn access_time(path: &Path) -> (i64, i64) {
@@ -124,7 +124,7 @@ fn plans_and_reads_keep_access_times() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(3), "{output:?}");
     check("a rejected run");
-    // The mount and the comparison work.
+    // Checks that the mount records access times and that the comparison detects them.
     File::open(&tree[0]).unwrap().read_exact(&mut [0]).unwrap();
     assert_ne!(access_time(&tree[0]), before[0]);
 }

@@ -1,4 +1,4 @@
-//! Priorities of single I/Os: the kernel's block layer receives the same priorities from fio and from
+//! Priorities of individual I/Os: the kernel's block layer receives the same priorities from fio and from
 //! the runner (tracepoint block_rq_issue of a loop device).
 
 mod scratch;
@@ -83,7 +83,7 @@ fn reported(output: &[u8], direction: &str) -> BTreeMap<(u64, u64), u64> {
     priorities.into_iter().flatten().map(entry).collect()
 }
 
-/// Options, and the shares of the requests by `CLASS,HINT,LEVEL`, in percent.
+/// Options, and the percentage of requests with each `CLASS,HINT,LEVEL`.
 const JOBS: &[(&str, &[(&str, f64)])] = &[
     (
         "--ioengine=io_uring --cmdprio_percentage=20 --cmdprio_class=3",
@@ -110,7 +110,7 @@ const JOBS: &[(&str, &[(&str, f64)])] = &[
 ];
 
 #[test]
-fn requests_have_the_priorities_of_fio() {
+fn requests_have_the_same_priorities_as_in_fio() {
     if Command::new("fio").arg("--version").output().is_err() {
         return skip("fio is not installed");
     }
@@ -130,14 +130,14 @@ fn requests_have_the_priorities_of_fio() {
             device.0
         );
         let arguments: Vec<&str> = common.split_whitespace().collect();
-        for program in [Path::new("fio"), &programs.ours] {
+        for program in [Path::new("fio"), &programs.runner] {
             instance.take();
             let output = programs.start(program, &arguments, "");
             let errors = String::from_utf8_lossy(&output.stderr);
             assert!(output.status.success(), "{program:?} {options}: {errors}");
             let requests = instance.take();
             if requests.is_empty() {
-                return skip("the kernel does not report priorities of requests");
+                return skip("the kernel does not report request priorities");
             }
             for (priority, percent) in *expected {
                 // Without a priority, the kernel uses one that depends on the nice value.
@@ -150,7 +150,7 @@ fn requests_have_the_priorities_of_fio() {
                     }
                     _ => share(&requests, priority),
                 } * 100.0;
-                // fio draws each I/O, and other programs may probe the device.
+                // fio draws each priority at random, and other programs may probe the device.
                 let is_close = (found - percent).abs() < 6.0;
                 assert!(is_close, "{program:?} {options}: {requests:?}");
             }

@@ -57,7 +57,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// One line of words: where the lines are wrapped depends on the length of the paths.
+/// Joins all lines, because line wrapping depends on the length of the paths.
 fn words(bytes: &[u8]) -> String {
     text(bytes).split_whitespace().collect::<Vec<_>>().join(" ")
 }

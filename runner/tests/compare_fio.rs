@@ -203,7 +203,7 @@ fn hosts_of_fio_results_are_unknown() {
 }
 
 #[test]
-fn limits_of_fio_are_reported() {
+fn rate_limits_in_fio_results_are_reported() {
     let directory = tempfile::tempdir().unwrap();
     let result =
         |iops: f64, limit: &str| fio(&[direction(iops, 9000)], json!({"rate_iops": limit}));

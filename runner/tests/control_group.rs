@@ -67,7 +67,7 @@ fn bytes_of_a_run_with_a_neighbor() {
     assert_eq!(left.count(), 0, "cgroups of finished and killed runs");
 }
 
-/// What systemd does for a unit with Delegate=yes and DelegateSubgroup=main.
+/// Creates cgroups as systemd does for a unit with Delegate=yes and DelegateSubgroup=main.
 fn delegate() {
     fs::create_dir("/run/cgroup").unwrap();
     run("mount", &["-t", "cgroup2", "none", "/run/cgroup"]).unwrap();
@@ -97,14 +97,14 @@ impl Neighbor {
         while !moved() {
             sleep(Duration::from_millis(50));
         }
-        // The neighbor's layout.
+        // Wait for the neighbor's layout.
         sleep(Duration::from_secs(3));
         neighbor
     }
 }
 
 impl Drop for Neighbor {
-    /// Leaves its cgroup.
+    /// Does not remove the cgroup.
     fn drop(&mut self) {
         self.0.kill().unwrap();
         self.0.wait().unwrap();
@@ -128,12 +128,12 @@ fn files_on_one_disk() {
     let at = Path::new("/run/ext4");
     fs::create_dir(at).unwrap();
     let _mounted = Mounted::new("/dev/ubda", at);
-    let [ours, theirs] = ["ours", "theirs"].map(|name| at.join(name));
+    let [file, neighbor_file] = ["file", "neighbor_file"].map(|name| at.join(name));
     let long = json!({"time_based": 1, "runtime": "4s", "rate_iops": 500});
     for rw in ["randread", "randwrite"] {
         let direction = rw.trim_start_matches("rand");
-        let _neighbor = Neighbor::start(&theirs, rw);
-        let found = report(&job(&ours, with(&json!({"rw": rw}), long.clone())));
+        let _neighbor = Neighbor::start(&neighbor_file, rw);
+        let found = report(&job(&file, with(&json!({"rw": rw}), long.clone())));
         let own = charged(&found, "ubda", direction);
         assert_near(own, issued(&found, direction), 0.001, rw);
         let device = found["report"]["device"][format!("{direction}_bytes")]
@@ -150,7 +150,7 @@ fn files_on_one_disk() {
         assert!(proof.to_string().contains("by this run on ubda"), "{rw}");
     }
     let buffered = json!({"rw": "randwrite", "direct": 0, "fsync": 32});
-    let found = report(&job(&ours, buffered));
+    let found = report(&job(&file, buffered));
     let (own, issued) = (charged(&found, "ubda", "write"), issued(&found, "write"));
     assert!(own <= issued + MIB && own > issued / 2, "{own} of {issued}");
 }

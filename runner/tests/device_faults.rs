@@ -75,7 +75,7 @@ fn scsi_disk() -> String {
     }
 }
 
-/// The disk is removed as by hot unplugging. Other disks can be tested afterwards.
+/// The disk is removed as if it were unplugged. Other disks can be tested afterwards.
 #[test]
 fn a_deleted_scsi_disk_fails_the_run_within_two_seconds() {
     if !uml::is_inside() {
@@ -98,7 +98,7 @@ fn a_deleted_scsi_disk_fails_the_run_within_two_seconds() {
     let last = last_event(out);
     assert!(began.elapsed() < Duration::from_secs(2), "{last}");
     assert_eq!(child.wait().unwrap().code(), Some(1), "{last}");
-    // A device without a size returns 0 bytes, until the kernel removes its node.
+    // Until the kernel removes the node, the device has a size of 0, and reads return 0 bytes.
     let first = &last["report"]["errors"]["first"];
     let errno = first["errno"].as_i64().unwrap() as i32;
     let message = first["message"].as_str().unwrap();

@@ -3,7 +3,7 @@
 //!
 //! Takes ten minutes: `cargo test -p leadline-runner --test false_verdicts -- --ignored --nocapture`.
 
-// The table is the result.
+// Prints a table as its result.
 #![allow(clippy::print_stdout)]
 
 mod scratch;

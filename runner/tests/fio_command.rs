@@ -34,29 +34,29 @@ fn job_files_inherit_the_options_before_them() {
         "never",
         "../it's a job.fio",
     ];
-    let Some([fio, ours]) = programs.both(&arguments, "") else {
+    let Some([fio, runner]) = programs.both(&arguments, "") else {
         return;
     };
-    assert_eq!(ours, [r#""first" 0 0 128"#, r#""second" 1 256 0"#]);
-    assert_eq!(ours, fio);
+    assert_eq!(runner, [r#""first" 0 0 128"#, r#""second" 1 256 0"#]);
+    assert_eq!(runner, fio);
 }
 
 #[test]
 fn jobs_are_read_from_arguments_and_standard_input() {
     let programs = Programs::new();
     let arguments = ["--output-format=json", "--direct=0", "--size=524288.0", "-"];
-    let Some([fio, ours]) = programs.both(&arguments, JOB_FILE) else {
+    let Some([fio, runner]) = programs.both(&arguments, JOB_FILE) else {
         return;
     };
-    assert_eq!(ours, fio);
+    assert_eq!(runner, fio);
     let two = "--output-format=json --direct=0 --size=64k --filename=a --name=a --rw=write \
         --name=b --rw=randwrite --bs=512";
     let two: Vec<&str> = two.split_whitespace().collect();
-    let Some([fio, ours]) = programs.both(&two, "") else {
+    let Some([fio, runner]) = programs.both(&two, "") else {
         return;
     };
-    assert_eq!(ours, [r#""a" 0 0 16"#, r#""b" 0 0 128"#]);
-    assert_eq!(ours, fio);
+    assert_eq!(runner, [r#""a" 0 0 16"#, r#""b" 0 0 128"#]);
+    assert_eq!(runner, fio);
 }
 
 /// Further job files do not inherit global options, and wait for the ones before them.
@@ -83,7 +83,7 @@ fn several_job_files_run_one_after_another() {
         "--filename=target",
     ];
     // The second time, first.fio has no size but finds the file.
-    let Some([fio, ours]) = programs.both(&arguments, second) else {
+    let Some([fio, runner]) = programs.both(&arguments, second) else {
         return;
     };
     let expected = [
@@ -98,22 +98,22 @@ fn several_job_files_run_one_after_another() {
         r#""second" 4 64 0"#,
     ];
     assert_eq!(fio, expected);
-    assert_eq!(ours, fio);
+    assert_eq!(runner, fio);
 }
 
 #[test]
-fn errors_name_the_job_file_among_several() {
+fn errors_identify_one_of_several_job_files() {
     let programs = Programs::new();
     fs::write(programs.path().join("good.fio"), JOB_FILE).unwrap();
     fs::write(programs.path().join("bad.fio"), "[a]\nbs=4x\nrw=rite\n").unwrap();
-    let output = programs.ours(&["../good.fio", "../bad.fio", "../good.fio"], "");
+    let output = programs.runner(&["../good.fio", "../bad.fio", "../good.fio"], "");
     let errors = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{errors}");
     for line in ["line 2, column 4: fio reads", "line 3, column 4: `rite`"] {
         let expected = format!("leadline-runner: ../bad.fio, {line}");
         assert!(errors.contains(&expected), "{expected}: {errors}");
     }
-    let missing = programs.ours(&["../good.fio", "missing.fio"], "");
+    let missing = programs.runner(&["../good.fio", "missing.fio"], "");
     let errors = String::from_utf8(missing.stderr).unwrap();
     assert_eq!(missing.status.code(), Some(2));
     assert!(errors.contains("missing.fio cannot be read"), "{errors}");
@@ -124,7 +124,7 @@ fn errors_name_the_option_or_the_line_of_the_job_file() {
     let programs = Programs::new();
     let text = "[a]\nrw=rite\nfilename=${LEADLINE_TEST_UNSET}\n";
     fs::write(programs.path().join("bad.fio"), text).unwrap();
-    let output = programs.ours(&["--bs=4x", "../bad.fio"], "");
+    let output = programs.runner(&["--bs=4x", "../bad.fio"], "");
     let errors = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{errors}");
     assert!(output.stdout.is_empty());
@@ -135,11 +135,11 @@ fn errors_name_the_option_or_the_line_of_the_job_file() {
     ] {
         assert!(errors.contains(expected), "{expected}: {errors}");
     }
-    let missing = programs.ours(&["missing.fio"], "");
+    let missing = programs.runner(&["missing.fio"], "");
     let errors = String::from_utf8(missing.stderr).unwrap();
     assert_eq!(missing.status.code(), Some(2));
     assert!(errors.contains("missing.fio cannot be read"), "{errors}");
-    let format = programs.ours(&["--output-format=xml", "../bad.fio"], "");
+    let format = programs.runner(&["--output-format=xml", "../bad.fio"], "");
     let errors = String::from_utf8(format.stderr).unwrap();
     assert!(errors.contains("json, json+, terse and normal"), "{errors}");
 }
@@ -229,7 +229,7 @@ fn output_is_written_to_a_file() {
     let arguments = "--output-format json+ --output ../result --name=a --size=64k --rw=read \
         --direct=0 --filename=new";
     let arguments: Vec<&str> = arguments.split_whitespace().collect();
-    let output = programs.ours(&arguments, "");
+    let output = programs.runner(&arguments, "");
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert!(output.stdout.is_empty());
     let text = fs::read_to_string(programs.path().join("result")).unwrap();
@@ -237,14 +237,14 @@ fn output_is_written_to_a_file() {
     assert!(document["jobs"][0]["read"]["clat_ns"]["bins"].is_object());
     // A shorter result replaces it completely.
     let shorter: Vec<&str> = arguments.iter().map(|a| a.trim_end_matches('+')).collect();
-    let output = programs.ours(&shorter, "");
+    let output = programs.runner(&shorter, "");
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let json = fs::read_to_string(programs.path().join("result")).unwrap();
     assert!(json.len() < text.len());
     let document: Value = serde_json::from_str(&json).unwrap();
     assert!(document["jobs"][0]["read"]["clat_ns"]["bins"].is_null());
-    // A rejected run keeps it.
-    let rejected = programs.ours(&["--output=../result", "--name=a", "--rw=rite"], "");
+    // A rejected run does not change it.
+    let rejected = programs.runner(&["--output=../result", "--name=a", "--rw=rite"], "");
     assert_eq!(rejected.status.code(), Some(2), "{rejected:?}");
     let kept = fs::read_to_string(programs.path().join("result")).unwrap();
     assert_eq!(kept, json);
@@ -255,16 +255,16 @@ fn parsing_alone_runs_nothing() {
     let programs = Programs::new();
     let arguments = "--parse-only --name=a --filename=new --rw=write --size=1m --direct=1";
     let arguments: Vec<&str> = arguments.split(' ').collect();
-    let output = programs.ours(&arguments, "");
+    let output = programs.runner(&arguments, "");
     assert_eq!(output.status.code(), Some(0), "{output:?}");
-    assert!(!programs.path().join("ours/new").exists());
-    let version = programs.ours(&["--version"], "");
+    assert!(!programs.path().join("runner/new").exists());
+    let version = programs.runner(&["--version"], "");
     assert!(version.stdout.starts_with(b"fio-3.33-leadline-"));
 }
 
 /// Damaged data and violated limits are errors in fio's formats, too.
 #[test]
-fn failed_jobs_have_the_error_of_fio() {
+fn failed_jobs_have_the_same_error_as_in_fio() {
     let programs = Programs::new();
     if let Err(error) = scratch::run("fio", &["--version"]) {
         return scratch::skip(&error);
@@ -277,7 +277,7 @@ fn failed_jobs_have_the_error_of_fio() {
             110,
         ),
     ];
-    for program in [Path::new("fio"), &programs.ours] {
+    for program in [Path::new("fio"), &programs.runner] {
         let start = |options: &str| {
             let arguments = format!("--output-format=json {options}");
             let arguments: Vec<&str> = arguments.split_whitespace().collect();
@@ -304,14 +304,14 @@ fn failed_jobs_have_the_error_of_fio() {
     }
 }
 
-/// fio truncates whatever `--output` names.
+/// fio truncates any file specified with `--output`.
 #[test]
 fn output_does_not_replace_other_files() {
     let programs = Programs::new();
     let image = programs.path().join("image");
     fs::write(&image, [0; 4096]).unwrap();
     let arguments = ["--output=../image", "--name=a", "--size=64k", "--rw=write"];
-    let output = programs.ours(&arguments, "");
+    let output = programs.runner(&arguments, "");
     let errors = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{errors}");
     assert!(errors.contains("../image cannot be written"), "{errors}");
@@ -320,11 +320,11 @@ fn output_does_not_replace_other_files() {
 
 /// fio reports the I/Os of the ramp.
 #[test]
-fn jobs_that_end_during_the_ramp_say_so() {
+fn jobs_that_end_during_the_ramp_are_reported() {
     let programs = Programs::new();
     let arguments = "--name=a --size=64k --rw=write --direct=0 --ramp_time=1";
     let arguments: Vec<&str> = arguments.split_whitespace().collect();
-    let output = programs.ours(&arguments, "");
+    let output = programs.runner(&arguments, "");
     let errors = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(0), "{errors}");
     assert!(errors.contains("so nothing was measured"), "{errors}");

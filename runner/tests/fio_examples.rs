@@ -20,8 +20,8 @@ use std::{
 
 const DEBIAN: &str = "/usr/share/doc/fio/examples";
 
-/// Name prefixes of the files that need storage other than kernel files and block devices, or
-/// another engine, and why.
+/// Name prefixes of the files that require special storage or an unsupported engine, and the
+/// requirement. Regular files and block devices are not special.
 const SPECIAL: &[(&str, &str)] = &[
     ("atomic-verify", "a device with atomic writes"),
     ("cpp_null", "an engine in a library"),
@@ -68,16 +68,16 @@ const SPECIAL: &[(&str, &str)] = &[
     ("zbd-", "a zoned device"),
 ];
 
-/// Files that need nothing special, but use an option that is not supported.
+/// Files without special requirements that use an unsupported option, and the option.
 const UNSUPPORTED: &[(&str, &str)] = &[("sprandom", "sprandom"), ("surface-scan", "verify")];
 
-/// Files that are imported, but whose jobs are rejected, and the problem.
+/// Files that are imported but whose jobs are rejected, and the problem.
 const REJECTED: &[(&str, &str)] = &[("enospc-pressure", "trims require a block device")];
 
-/// Values of variables, by the start of their names.
+/// Values of environment variables, by name prefix.
 const VARIABLES: &[(&str, &str)] = &[("FIO_RW", "read"), ("FIO_BS", "4k"), ("", "1")];
 
-/// Options that are scaled in proportion.
+/// Size options that are scaled in proportion.
 const SIZES: [&str; 7] = [
     "size",
     "filesize",
@@ -88,7 +88,7 @@ const SIZES: [&str; 7] = [
     "zoneskip",
 ];
 
-/// Largest values in a run of a test. Other sizes and times are smaller in proportion.
+/// Largest values in a test run. Other sizes and times are scaled in proportion.
 const SIZE: u64 = 4 << 20;
 const MAX_IODEPTH: u64 = 16;
 const MAX_NUMJOBS: u64 = 2;
@@ -175,10 +175,10 @@ fn error_option(note: &ImportNote) -> Option<&str> {
     note.option.as_deref()
 }
 
-/// What happens to a file.
+/// Result of importing and running a file.
 enum Outcome {
     Runs,
-    /// What it needs, and the first error of the import.
+    /// The special requirement, and the first import error.
     Special(&'static str, String),
     Rejected(String),
 }
@@ -260,7 +260,7 @@ fn files_without_special_hardware_run() {
     };
     let (runs, special) = (of_kind("runs"), of_kind("special"));
     let ordinary = files.len() - special;
-    eprintln!("{runs} of {ordinary} files run; {special} need something special");
+    eprintln!("{runs} of {ordinary} files run; {special} have special requirements");
     assert!(runs * 10 >= ordinary * 9, "{runs} of {ordinary}");
     if let Some(path) = std::env::var_os("LEADLINE_FIO_EXAMPLES_TABLE") {
         let rows = outcomes.iter().map(|(name, outcome)| outcome.row(name));

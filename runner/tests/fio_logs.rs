@@ -1,4 +1,4 @@
-//! The log files of `leadline-runner fio`: names, columns and order are those of fio, which gets the
+//! The log files of `leadline-runner fio`: names, columns and order match the logs of fio with the
 //! same arguments.
 
 mod scratch;
@@ -27,8 +27,9 @@ fn logs(directory: &Path) -> BTreeMap<String, Vec<Vec<String>>> {
     logs.map(|(name, path)| (name, lines(&path))).collect()
 }
 
-/// What does not depend on time: the number of columns, the direction, and the block size, offset and
-/// priority. Of a histogram: the number of columns, the direction and the block size.
+/// The parts that do not depend on time: the number of columns, the direction, and the block size,
+/// offset and priority. In a histogram log: the number of columns, the direction and the block
+/// size.
 fn shape(name: &str, lines: &[Vec<String>]) -> BTreeSet<(usize, Vec<String>)> {
     let fixed = |cells: &Vec<String>| match name.contains("_hist") {
         true => cells[1..3].to_vec(),
@@ -48,13 +49,13 @@ fn words(text: &str) -> Vec<&str> {
 fn both(programs: &Programs, arguments: &str, input: &str) -> Option<[Logs; 2]> {
     programs.both(&words(arguments), input)?;
     let fio = logs(&programs.directory_of(Path::new("fio")));
-    Some([fio, logs(&programs.directory_of(&programs.ours))])
+    Some([fio, logs(&programs.directory_of(&programs.runner))])
 }
 
 type Logs = BTreeMap<String, Vec<Vec<String>>>;
 
 #[test]
-fn logs_have_the_names_and_columns_of_fio() {
+fn logs_have_the_same_names_and_columns_as_in_fio() {
     for options in [
         "--rw=read --log_avg_msec=100 --name=a --write_bw_log=x --write_iops_log=y --numjobs=2 \
          --name=b --write_lat_log=z",
@@ -70,14 +71,14 @@ fn logs_have_the_names_and_columns_of_fio() {
         "--rw=read --log_avg_msec=100 --ramp_time=200ms --write_bw_log=b --bwavgtime=50 --name=a",
     ] {
         let programs = Programs::new();
-        let Some([fio, ours]) = both(&programs, &format!("{PACED} {options}"), "") else {
+        let Some([fio, runner]) = both(&programs, &format!("{PACED} {options}"), "") else {
             return;
         };
         let names = |logs: &Logs| logs.keys().cloned().collect::<Vec<_>>();
-        assert_eq!(names(&ours), names(&fio), "{options}");
-        for (name, lines) in &ours {
-            let (ours, fio) = (shape(name, lines), shape(name, &fio[name]));
-            assert_eq!(ours, fio, "{options}: {name}");
+        assert_eq!(names(&runner), names(&fio), "{options}");
+        for (name, lines) in &runner {
+            let (runner, fio) = (shape(name, lines), shape(name, &fio[name]));
+            assert_eq!(runner, fio, "{options}: {name}");
         }
     }
 }
@@ -87,7 +88,7 @@ fn jobs_without_a_prefix_use_their_names() {
     let programs = Programs::new();
     let file = "[global]\nrw=read\nlog_avg_msec=100\nwrite_bw_log\n[first]\nwrite_lat_log\n\
         write_iops_log=own\n[second job]\n";
-    let Some([fio, ours]) = both(&programs, &format!("{PACED} -"), file) else {
+    let Some([fio, runner]) = both(&programs, &format!("{PACED} -"), file) else {
         return;
     };
     let expected = [
@@ -99,23 +100,23 @@ fn jobs_without_a_prefix_use_their_names() {
         "second job_bw.2.log",
     ];
     assert!(fio.keys().eq(&expected), "{:?}", fio.keys());
-    assert!(ours.keys().eq(&expected), "{:?}", ours.keys());
-    assert!(ours["first_slat.1.log"].is_empty() && fio["first_slat.1.log"].is_empty());
+    assert!(runner.keys().eq(&expected), "{:?}", runner.keys());
+    assert!(runner["first_slat.1.log"].is_empty() && fio["first_slat.1.log"].is_empty());
 }
 
-/// Each worker has a log of its own, with its own I/Os, and windows of the requested length.
+/// Each worker has a separate log with only its own I/Os, in windows of the requested length.
 #[test]
-fn values_are_those_of_one_worker() {
+fn each_log_contains_the_ios_of_one_worker() {
     let programs = Programs::new();
     let options = "--rw=read --bs=8k --log_avg_msec=200 --write_iops_log=x --write_bw_log=x \
         --write_hist_log=x --log_hist_msec=200 --numjobs=2 --name=a --name=b --numjobs=1 --stonewall \
         --rate_iops=50";
-    let Some([_, ours]) = both(&programs, &format!("{PACED} {options}"), "") else {
+    let Some([_, runner]) = both(&programs, &format!("{PACED} {options}"), "") else {
         return;
     };
     for (number, expected) in [(1, 100.0), (2, 100.0), (3, 50.0)] {
         let mean = |kind: &str| {
-            let lines = &ours[&format!("x_{kind}.{number}.log")];
+            let lines = &runner[&format!("x_{kind}.{number}.log")];
             let values = lines.iter().map(|cells| cells[1].parse::<f64>().unwrap());
             values.sum::<f64>() / lines.len() as f64
         };
@@ -130,7 +131,7 @@ fn values_are_those_of_one_worker() {
             (bandwidth / iops / 8.0 - 1.0).abs() < 0.05,
             "{bandwidth} {iops}"
         );
-        let histogram = &ours[&format!("x_clat_hist.{number}.log")];
+        let histogram = &runner[&format!("x_clat_hist.{number}.log")];
         let bins = histogram.iter().flat_map(|cells| &cells[3..]);
         let ios: u64 = bins.map(|cell| cell.parse::<u64>().unwrap()).sum();
         assert!(ios as f64 <= expected * 1.5 && ios > 0, "{number}: {ios}");
@@ -145,7 +146,7 @@ fn values_are_those_of_one_worker() {
     }
 }
 
-/// The lines of one worker follow those of another.
+/// The log contains all lines of one worker, followed by those of the next.
 #[test]
 fn a_shared_log_has_the_lines_of_all_workers() {
     let programs = Programs::new();
@@ -156,9 +157,9 @@ fn a_shared_log_has_the_lines_of_all_workers() {
         return;
     };
     // fio appends to an earlier log; the runner replaces it.
-    let again = programs.ours(&words(&arguments), "");
+    let again = programs.runner(&words(&arguments), "");
     assert!(again.status.success(), "{again:?}");
-    let ours = logs(&programs.directory_of(&programs.ours));
+    let runner = logs(&programs.directory_of(&programs.runner));
     let parts = |logs: &Logs| {
         let times = logs["x_bw.log"]
             .iter()
@@ -167,13 +168,13 @@ fn a_shared_log_has_the_lines_of_all_workers() {
         1 + times.windows(2).filter(|pair| pair[1] < pair[0]).count()
     };
     assert_eq!(parts(&fio), 4);
-    assert_eq!(parts(&ours), 4);
+    assert_eq!(parts(&runner), 4);
 }
 
 #[test]
 fn other_files_are_kept_and_the_option_is_named() {
     let programs = Programs::new();
-    let directory = programs.directory_of(&programs.ours);
+    let directory = programs.directory_of(&programs.runner);
     fs::create_dir(&directory).unwrap();
     fs::write(directory.join("notes_bw.1.log"), "do not delete").unwrap();
     fs::write(directory.join("target_lat.1.log"), vec![1; 1 << 16]).unwrap();
@@ -192,7 +193,7 @@ fn other_files_are_kept_and_the_option_is_named() {
         ),
     ] {
         let arguments = format!("--direct=0 --name=a {options}");
-        let output = programs.ours(&words(&arguments), "");
+        let output = programs.runner(&words(&arguments), "");
         let errors = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{options}: {errors}");
         assert!(errors.contains(expected), "{options}: {errors}");
@@ -207,7 +208,7 @@ fn differences_from_fio_are_reported() {
     let programs = Programs::new();
     let options = "--ioengine=null --size=1m --rw=read --name=a --write_bw_log=a \
         --log_window_value=max --log_compression=1m";
-    let output = programs.ours(&words(options), "");
+    let output = programs.runner(&words(options), "");
     let errors = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(0), "{errors}");
     for expected in [

@@ -74,7 +74,7 @@ fn parsed(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// JSON types by path. Elements of lists have the same path, and so have histogram bins.
+/// JSON types by path. All elements of a list have the same path, as do all bins of a histogram.
 fn types(value: &Value, path: &str, found: &mut BTreeMap<String, &'static str>) {
     match value {
         Value::Object(fields) => {
@@ -188,7 +188,7 @@ fn text_output_matches_fio() {
     let fio_output = directory.fio(&mixed_job(), "normal");
     fs::remove_file(directory.path().join("mixed.bin")).unwrap();
     let leadline = directory.runner(&mixed_job(), "normal");
-    // What scripts search for.
+    // Labels that scripts search for.
     for label in [
         "mixed: (groupid=0, jobs=2): err= 0: pid=",
         "  read: IOPS=",

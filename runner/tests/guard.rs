@@ -63,7 +63,7 @@ impl Scene {
     fn write_result(&self, path: &str) -> Result<(), String> {
         let began = Instant::now();
         let (mut planned, mut ran) = self.plan_and_run(path);
-        // A program that another test starts holds the device until it is executed.
+        // A process that another test forks holds the device open until it calls exec.
         while planned != ran && began.elapsed() < Duration::from_secs(5) {
             thread::sleep(Duration::from_millis(10));
             (planned, ran) = self.plan_and_run(path);
@@ -278,7 +278,7 @@ fn rejects_backing_files_and_backing_devices() {
     scene.assert_rejected(alias.to_str().unwrap(), "backs_loop", lower.name());
     let backing = PathBuf::from(format!("/sys/block/{}/loop/backing_file", upper.name()));
     drop(upper);
-    // The device stays attached while a program that another test starts has inherited it.
+    // The device stays attached while a process that another test forked has it open.
     let began = Instant::now();
     while backing.exists() && began.elapsed() < Duration::from_secs(5) {
         thread::sleep(Duration::from_millis(10));
@@ -416,8 +416,8 @@ fn overlay(scene: &Scene) -> Result<Mounted, String> {
     Ok(Mounted::existing(&at("merged")))
 }
 
-/// An overlay copies a directory of its lower directory when a file is created in it, even without
-/// a name.
+/// An overlay copies a directory of its lower directory when a file is created in it, even an
+/// unnamed one.
 #[test]
 fn a_plan_does_not_copy_a_directory_of_an_overlay() {
     let scene = Scene::new();

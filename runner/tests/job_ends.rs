@@ -58,7 +58,7 @@ fn exit_what_selects_the_jobs_that_end() {
         let by_exitall = jobs.iter().map(|job| job["ended_by"] == "exitall");
         by_exitall.collect::<Vec<_>>()
     };
-    // fio starts the group of a job with new_group, which the next job joins.
+    // In fio, a job with new_group starts a group, which the next job joins.
     assert_eq!(ended("group"), [false, true, false, false]);
     assert_eq!(ended("stonewall"), [false, true, true, false]);
     assert_eq!(ended("all"), [false, true, true, true]);
@@ -111,7 +111,7 @@ fn a_worker_below_its_minimum_rate_fails_the_run() {
         (&json!("rate_iops_min"), &json!(40))
     );
     assert!(violated["value"].as_u64() < Some(40), "{violated}");
-    // The results are kept: 100 ms per read, for at least three seconds.
+    // The results are kept. Each read takes 100 ms, for at least three seconds.
     assert!(slow["read"]["ios"].as_u64() > Some(5), "{slow}");
     assert_eq!(result["findings"][0]["code"], "violated_limit");
     let fast = json!({"time_based": 1, "runtime": 4, "rate_iops_min": 40});
@@ -122,7 +122,7 @@ fn a_worker_below_its_minimum_rate_fails_the_run() {
 #[test]
 fn an_io_above_max_latency_fails_the_run_and_all_jobs() {
     let endless = json!({"time_based": 1, "runtime": 30});
-    // Nothing is as fast as the smallest limit.
+    // No I/O is as fast as the smallest limit.
     let mut limited = endless.clone();
     limited["max_latency"] = json!("0,1us");
     limited["rw"] = json!("write");

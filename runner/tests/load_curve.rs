@@ -64,10 +64,9 @@ fn a_curve_ends_above_the_saturation_point() {
             )
         })
         .collect();
-    // On a busy host, all runs are disturbed, and included.
+    // On a busy host, all runs are disturbed but still included.
     assert!(classes.contains(&(5e6, "overloaded")), "{results}");
-    // Higher rates are not run, unless the first two runs are disturbed, so that nothing is known
-    // about them.
+    // Higher rates are not run, unless the first two runs are disturbed and therefore inconclusive.
     if results["warning"].is_null() {
         assert_eq!(results["not_run"], json!([6_000_000.0]));
     }

@@ -67,7 +67,7 @@ fn only_files_that_contain_only_log_lines_are_replaced() {
         ("clat_hist", text(LOG)),
         ("clat_hist", text(&histogram_line(3))),
         ("bw", vec![b'1'; 1 << 20]),
-        // Not even files that look like logs: fio's have the same format.
+        // Files that look like logs are also kept, because fio's logs have the same format.
         ("bw", text("")),
         ("bw", text(LOG)),
         ("iops", text(LOG)),
@@ -130,7 +130,8 @@ fn logs_that_leadline_wrote_are_replaced() {
     }
 }
 
-/// What fio, an editor, cp and mv do to a log. The file keeps the mark, or has a copy of one.
+/// Changes to a log by fio, an editor, cp and mv. The file keeps its mark or receives a copy of
+/// one.
 #[test]
 fn logs_that_another_program_changed_are_kept() {
     type Change = fn(&Path);
@@ -193,7 +194,7 @@ fn logs_that_another_program_changed_are_kept() {
     }
 }
 
-/// A job that writes to a log destroys it like any file of another program.
+/// A job that writes to a log needs a confirmation, as for a file of another program.
 #[test]
 fn a_log_is_not_a_target_that_leadline_created() {
     let directory = scratch::directory();
@@ -391,7 +392,7 @@ fn files_made_after_the_check_are_kept_and_the_other_logs_are_written() {
     }
 }
 
-/// A full filesystem has room for the logs, but not for their lines.
+/// A full filesystem has room for the log files, but not for their lines.
 #[test]
 fn logs_that_cannot_be_written_fail_the_run() {
     let directory = scratch::directory();

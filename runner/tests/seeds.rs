@@ -1,9 +1,9 @@
-//! Commands from articles about storage benchmarks, pasted verbatim with their prompts, and some with
-//! the output that follows them: each is understood, and its jobs can be planned when
-//! devices and directories are replaced.
+//! Imports commands from articles about storage benchmarks, verbatim with prompts and, in some
+//! cases, output. Each must be interpreted correctly, and its jobs must be valid once devices and
+//! directories are replaced.
 //!
 //! - Sequential reads with and without direct I/O (an introduction to fio, 2023)
-//! - Initial writes, overwrites and appends (a comparison of options of fio)
+//! - Initial writes, overwrites and appends (a comparison of fio options)
 //! - The page cache on block devices and files (notes, 2024)
 //! - diskspd with files and disks, with and without software cache
 
@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use std::path::Path;
 
 const FILE_BYTES: u64 = 4 << 20;
-/// Targets of diskspd, which become questions.
+/// diskspd targets, for which the import returns questions.
 const TARGETS: [&str; 2] = ["F:\\testfile4.dat", "#5"];
 
 /// Job text, with the equivalent options of each step.
@@ -99,7 +99,7 @@ fn texts() -> Vec<(String, Vec<Value>)> {
     ]
 }
 
-/// Commands of diskspd, and the options that give them their meaning.
+/// diskspd commands, and the equivalent job options.
 fn diskspd() -> Vec<(String, Value)> {
     let read =
         json!({"rw": "randread", "bs": "8k", "iodepth": 32, "runtime": "10s", "time_based": 1});
@@ -179,7 +179,7 @@ fn assert_contains(job: &Value, expected: &Value, text: &str) {
     }
 }
 
-/// Replaces devices and directories, and shortens what would not fit on a small disk.
+/// Replaces devices and directories, and reduces sizes to fit on a small disk.
 fn replaced(job: &Value, directory: &Path) -> Value {
     let mut job: Map<String, Value> = job.as_object().unwrap().clone();
     if job.remove("directory").is_some() {
@@ -202,7 +202,7 @@ fn assert_planned(job: &Value, text: &str) {
 }
 
 #[test]
-fn fio_commands_mean_the_same_and_can_be_planned() {
+fn fio_commands_keep_their_meaning_and_can_be_planned() {
     let directory = scratch::directory();
     for (text, expected) in texts() {
         let import = read(&text, &[]);
@@ -216,7 +216,7 @@ fn fio_commands_mean_the_same_and_can_be_planned() {
 }
 
 #[test]
-fn diskspd_commands_mean_the_same_and_can_be_planned() {
+fn diskspd_commands_keep_their_meaning_and_can_be_planned() {
     let directory = scratch::directory();
     let file = directory.path().join("target");
     scratch::image(&file, FILE_BYTES);

@@ -42,7 +42,7 @@ fn raw(changes: Value) -> Value {
 
 const BLOCKS: u64 = 16 * 256;
 
-/// The loop device of the run, on the mounted loop device of the test, on the host's storage.
+/// Checks the reported storage: the run's loop device, on a file on the test's mounted loop device.
 fn check_storage(storage: &Value, mount_point: &Path) {
     let kind = |index: usize| &storage["devices"][index]["kind"];
     assert_eq!((kind(0), kind(1)), (&json!("loop"), &json!("loop")));
@@ -287,7 +287,7 @@ fn events_contain_the_step() {
     assert!(events.iter().all(|event| event["step"].is_u64()));
 }
 
-/// A study of two steps with different rates. Its interim looks are after 7 and 10 pairs.
+/// A study of two steps with different rates. Interim looks take place after 7 and 10 pairs.
 fn until_decided() -> Value {
     let step = |name: &str, rate: u32| {
         json!({"name": name, "jobs": [{"name": name, "filename": "f", "size": "1m", "rw": "randread", "bs": "4k", "ioengine": "psync",
@@ -297,7 +297,7 @@ fn until_decided() -> Value {
 }
 
 #[test]
-fn a_study_ends_when_it_is_decided() {
+fn study_ends_when_its_metrics_are_decided() {
     let directory = tempfile::tempdir().unwrap();
     let mut study = until_decided();
     for step in study["steps"].as_array_mut().unwrap() {
@@ -318,7 +318,7 @@ fn a_study_ends_when_it_is_decided() {
     let steps = done["steps"].as_array().unwrap();
     let ran = |step: &&Value| step["report"].is_object();
     assert_eq!((steps.len(), steps.iter().filter(ran).count()), (20, 14));
-    // A comparison of the stored document uses the level of the look.
+    // A comparison of the stored document uses the confidence level of the look.
     let path = directory.path().join("study.json");
     std::fs::write(&path, &output.stdout).unwrap();
     let step = |number: u32| format!("{}#{number}", path.display());
@@ -332,7 +332,7 @@ fn a_study_ends_when_it_is_decided() {
 }
 
 #[test]
-fn the_plan_lists_the_looks() {
+fn plan_lists_the_interim_looks() {
     let directory = tempfile::tempdir().unwrap();
     let plan = |study: &Value| {
         let path = directory.path().join("study.json");

@@ -1,4 +1,4 @@
-//! A study on the command line that was interrupted continues.
+//! An interrupted study on the command line can be continued.
 
 mod scratch;
 
@@ -155,7 +155,7 @@ fn state_file_with_hard_links_is_rejected() {
     }
 }
 
-/// The name of the file that replaces the state file may belong to a file of someone else.
+/// The name of the new file that replaces the state file may already belong to a foreign file.
 #[test]
 fn only_an_unfinished_copy_of_a_state_file_is_replaced() {
     let directory = tempfile::tempdir().unwrap();
@@ -195,7 +195,7 @@ fn only_an_unfinished_copy_of_a_state_file_is_replaced() {
     }
 }
 
-/// A run whose result cannot be stored would be repeated, so no run starts.
+/// Without a writable state file, no run starts, because its result would be lost.
 #[test]
 fn no_run_starts_without_its_state() {
     let directory = tempfile::tempdir().unwrap();
@@ -251,7 +251,7 @@ fn state_file_in_use_is_rejected() {
     let first = json_of(&first.wait_with_output().unwrap());
     assert_eq!(first["steps"].as_array().unwrap().len(), 4);
     assert_eq!(ended_runs(&state), 4);
-    // The link still leads to the file.
+    // The link still points to the file.
     let args = ["--json", "--state", link.to_str().unwrap()];
     let again = json_of(&run(&study(), directory.path(), &args));
     assert_eq!(again["steps"], first["steps"]);

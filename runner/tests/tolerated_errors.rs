@@ -16,7 +16,7 @@ const BLOCKS: u64 = 256;
 const FAILED: u64 = BLOCKS / 2;
 const EFBIG: i32 = 27;
 
-/// A command that cannot write beyond the first half of a file, and ignores the signal.
+/// A command that cannot write beyond the first half of a file, and ignores SIGXFSZ.
 fn limited(program: &Path) -> Command {
     let limit = format!("--fsize={}", (BLOCKS - FAILED) * BLOCK);
     let mut command = Command::new("sh");

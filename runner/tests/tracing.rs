@@ -32,7 +32,7 @@ struct Tracefs {
 
 /// Mounts tracefs for the test unless it is already mounted.
 fn tracefs() -> Option<Tracefs> {
-    // A failed test leaves nothing behind that the next one needs.
+    // A poisoned lock is acceptable, because it protects no data.
     let lock = TRACEFS.lock().unwrap_or_else(PoisonError::into_inner);
     let directory = scratch::directory();
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();

@@ -385,7 +385,7 @@ fn mixed_jobs() -> impl Iterator<Item = Value> {
 }
 
 #[test]
-fn a_mixed_job_never_writes_what_it_has_read() {
+fn mixed_jobs_never_write_data_that_they_read() {
     let before = foreign_data(MIB / 2);
     for job in mixed_jobs() {
         let target = Target::containing(before.clone());
@@ -393,7 +393,7 @@ fn a_mixed_job_never_writes_what_it_has_read() {
         let changed = target.changed_sectors();
         // Fewer: a write repeated the existing data. More: a read changed the file.
         assert_eq!(changed.len() * SECTOR, written, "{job}");
-        // Not even the pieces between the stamps repeat.
+        // The data between the stamps does not repeat either.
         let pieces = shared(&before, &changed.concat(), PIECE);
         assert_eq!(pieces, 0, "{job}: pieces of data that the job read");
     }

@@ -220,7 +220,7 @@ fn check_token(option: &str, token: String) -> anyhow::Result<String> {
     Ok(token)
 }
 
-/// From the command line or else the environment.
+/// The roots from the command line or, if it has none, from the environment.
 fn target_roots(arguments: Vec<PathBuf>, environment: Option<OsString>) -> Vec<PathBuf> {
     if !arguments.is_empty() {
         return arguments;

@@ -99,7 +99,8 @@ impl Error {
         }
     }
 
-    /// Runs of other programs are not repeated: Leadline would run a similar test, not the same.
+    /// Runs of other programs cannot be repeated: Leadline would run a similar test, not the same
+    /// one.
     pub(crate) fn foreign_rerun(run: u64, source: Source) -> Self {
         let program = source.description();
         Self::Conflict {

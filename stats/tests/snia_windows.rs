@@ -17,7 +17,7 @@ struct Case {
 }
 
 #[test]
-fn results_equal_those_of_an_independent_program() {
+fn results_match_an_independent_program() {
     let cases: Vec<Case> =
         serde_json::from_str(include_str!("fixtures/snia_windows.json")).expect("a list of cases");
     assert_eq!(cases.len(), 13);

@@ -1,4 +1,4 @@
-//! Priorities of single I/Os (fio's engines/cmdprio.c).
+//! Priorities of individual I/Os (fio's engines/cmdprio.c).
 
 use crate::plan::{host_view::HostView, issues::Issues, job_request::JobRequest};
 use leadline_protocol::{
@@ -104,7 +104,7 @@ pub(crate) fn check(request: &JobRequest, host: &dyn HostView, issues: &mut Issu
         issues.invalid(
             "conflicting_options",
             option,
-            format!("ioengine={engine} has no priorities of single I/Os."),
+            format!("ioengine={engine} does not support priorities of individual I/Os."),
             "Use ioengine=io_uring or libaio, or prio and prioclass for all I/Os.",
         );
     }

@@ -3,7 +3,7 @@
 //!
 //! A confirmation has the form `TEXT@CODE`. The user types the text, such as the device's serial
 //! number. The code comes from a plan and is bound to the jobs, the target's state and the time of
-//! the plan. It is not a secret: it proves that the plan was read, but not by whom.
+//! the plan. It is not a secret: it proves that the plan was read, but not who read it.
 
 use crate::plan::{
     host_view::{HostView, Overwritten},
@@ -141,7 +141,7 @@ fn problem(
         ..
     } = confirmation;
     let contents = contents.join(", ");
-    // Study steps, and files with the same name, have separate codes.
+    // Several study steps, or several files with the same name, each have a separate code.
     let of_target = |needed: &Confirmation, entry: &str| {
         let code = entry.strip_prefix(&needed.text);
         code.and_then(|code| code.strip_prefix('@'))

@@ -118,7 +118,7 @@ fn rated_writes_within(job: &ResolvedJob, total: u64, write: u64) -> u64 {
         }
     };
     let bs = &job.pattern.bs;
-    // Small reads and large writes, or the reverse if the rates are in bytes.
+    // Small reads and large writes, or vice versa if the rates are in bytes.
     let (read_bytes, write_bytes) = match (is_count, writes.bytes) {
         (true, Some(_)) => (bs.read.max, bs.write.min),
         _ => (bs.read.min, bs.write.max),

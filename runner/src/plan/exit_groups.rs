@@ -1,4 +1,4 @@
-//! Groups of the jobs of a run, for `exitall` with `exit_what=group`.
+//! Groups of jobs in a run, for `exitall` with `exit_what=group`.
 
 use leadline_protocol::{job::Job, plan::job::ResolvedJob};
 

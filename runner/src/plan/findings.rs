@@ -1,4 +1,4 @@
-//! Findings that are known before the run: why its results may be misinterpreted.
+//! Findings that are known before the run: reasons why its results may be misinterpreted.
 
 mod cache;
 mod compatibility;

@@ -80,8 +80,8 @@ pub struct PathFacts {
     pub device: Option<String>,
     /// Stable device ID, such as its serial number; `None` for files.
     pub identity: Option<String>,
-    /// STATX_DIOALIGN, or the logical block size of a device. The error is why direct I/O is not
-    /// supported.
+    /// STATX_DIOALIGN, or the logical block size of a device. The error is the reason that direct
+    /// I/O is not supported.
     pub direct_alignment: Result<DirectAlignment, String>,
     /// Whether the device driver can poll for completions (queue/io_poll in sysfs).
     pub can_poll: bool,
@@ -95,9 +95,9 @@ pub struct PathFacts {
     pub is_owned: bool,
     /// Whether the path is under a target root. Always true if there are no target roots.
     pub under_target_root: bool,
-    /// Why the guard rejects reads; `None` if it allows them.
+    /// Reason that the guard rejects reads; `None` if it allows them.
     pub read_problem: Option<Problem>,
-    /// Why the guard rejects writes; `None` if it allows them.
+    /// Reason that the guard rejects writes; `None` if it allows them.
     pub write_problem: Option<Problem>,
 }
 

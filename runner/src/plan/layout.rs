@@ -56,7 +56,7 @@ pub(crate) fn resolve(
     targets
 }
 
-/// What layout does with a file.
+/// How a file is laid out.
 #[derive(Clone, Debug, Eq, PartialEq)]
 enum Layout {
     Nothing,
@@ -162,7 +162,7 @@ fn lay_out(
     checks::check_reads(request, facts, length, end, issues);
     let is_written = checks::check_existing(request, facts, length_before, length, rewrite, issues);
     let layout = if is_written { layout } else { Layout::Nothing };
-    // Appends extend the file in any case.
+    // Appends always extend the file.
     if allocation == Allocation::OnDemand && request.rw.kind.writes() && !request.job.file_append()
     {
         checks::report_growth(facts, length_before, end, issues);

@@ -41,7 +41,7 @@ fn check_latency_target(job: &Job, issues: &mut Issues) {
     }
 }
 
-/// With `offload`, a synchronous engine of fio has `iodepth` threads (rate-submit.c,
+/// With `offload`, a synchronous fio engine uses `iodepth` threads (rate-submit.c,
 /// `rate_submit_init`).
 fn check_submit_mode(request: &JobRequest, issues: &mut Issues) {
     let job = request.job;
@@ -153,7 +153,7 @@ fn check_mapping(request: &JobRequest, issues: &mut Issues) {
 fn check_counts(job: &Job, issues: &mut Issues) {
     let thinktime_blocks = job.thinktime_blocks.map(u64::from);
     let largest = |sizes: &PerDirection<Bytes>| sizes.read.0.max(sizes.write.0).max(sizes.trim.0);
-    // 0 has messages of its own.
+    // 0 is reported separately.
     let offset_align = job
         .offset_align
         .map(|align| align.0)

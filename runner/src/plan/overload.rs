@@ -7,7 +7,7 @@ use leadline_protocol::{
 };
 
 const US_PER_MS: u64 = 1000;
-/// Queue depths that a burst may fill.
+/// Number of queue depths that the backlog of a burst may reach.
 const QUEUES: u64 = 4;
 
 /// `None` without `overload_time`. The backlog must exceed the arrivals of a second, and several
@@ -60,7 +60,7 @@ pub(crate) fn check(request: &JobRequest, issues: &mut Issues) {
         issues.invalid(
             "missing_rate",
             "overload_time",
-            "overload_time requires rate_iops: without a rate, nothing is due.",
+            "overload_time requires rate_iops: without a rate, no I/O is due.",
             "Set rate_iops, or remove overload_time.",
         );
     } else if used.contains(&None) {

@@ -94,7 +94,7 @@ fn distribution(job: &Job) -> PerDirection<Distribution> {
         })
 }
 
-/// Without a class, the level is one of best effort, as in fio.
+/// Without a class, the level belongs to the best-effort class, as in fio.
 fn io_priority(job: &Job) -> Option<IoPriority> {
     const BEST_EFFORT: u8 = 2;
     let is_given = job.prio.is_some() || job.prioclass.is_some();

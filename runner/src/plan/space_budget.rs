@@ -1,4 +1,4 @@
-//! Tracks the files of a run and the disk space that they need. Later jobs use files in the state
+//! Tracks the files of a run and the disk space that they space. Later jobs use files in the state
 //! in which earlier jobs leave them.
 
 use crate::plan::{
@@ -42,7 +42,7 @@ struct PlannedFile {
 }
 
 /// Space required on one filesystem.
-struct Need {
+struct RequiredSpace {
     bytes: u64,
     free: u64,
     job: usize,
@@ -115,39 +115,39 @@ impl<'a> SpaceBudget<'a> {
 
     /// Reports each filesystem without enough free space.
     pub(crate) fn check(&self, job_names: &[String], issues: &mut Issues) {
-        let mut needs: BTreeMap<_, Need> = BTreeMap::new();
+        let mut required: BTreeMap<_, RequiredSpace> = BTreeMap::new();
         for file in self.files.values() {
-            let need = needs.entry(&file.filesystem).or_insert(Need {
+            let space = required.entry(&file.filesystem).or_insert(RequiredSpace {
                 bytes: 0,
                 free: file.free,
                 job: file.job,
             });
             let growth = file.max_length.saturating_sub(file.length_before_run);
-            need.bytes = need
+            space.bytes = space
                 .bytes
                 .saturating_add(growth)
                 .saturating_add(file.rewritten.min(file.holes));
-            need.job = need.job.min(file.job);
+            space.job = space.job.min(file.job);
         }
-        for ((device, filesystem), need) in needs {
-            let reserve = (need.free / RESERVE_DIVISOR).min(MAX_RESERVE_BYTES);
-            let usable = need.free - reserve;
-            if need.bytes <= usable {
+        for ((device, filesystem), space) in required {
+            let reserve = (space.free / RESERVE_DIVISOR).min(MAX_RESERVE_BYTES);
+            let usable = space.free - reserve;
+            if space.bytes <= usable {
                 continue;
             }
             let name = device.as_deref().or(filesystem.as_deref());
             let detail = format!(
                 "The files need {} on {}, which has {} free.",
-                bytes(need.bytes),
+                bytes(space.bytes),
                 name.unwrap_or("the filesystem"),
-                bytes(need.free)
+                bytes(space.free)
             );
             let remedy = format!(
                 "Use at most {} ({} are reserved), or another directory.",
                 bytes(usable),
                 bytes(reserve)
             );
-            issues.begin_job(need.job, &job_names[need.job]);
+            issues.begin_job(space.job, &job_names[space.job]);
             issues.environment("insufficient_space", "size", detail, remedy);
         }
     }

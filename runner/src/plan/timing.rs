@@ -9,7 +9,7 @@ use leadline_protocol::{
 };
 use rand::{RngExt, SeedableRng, rngs::Xoshiro256PlusPlus};
 
-/// `size`: bytes of the first worker. `seed`: of the job.
+/// `size`: bytes of the first worker. `seed`: the job's seed.
 pub(crate) fn resolve(request: &JobRequest, size: u64, seed: u64) -> TimingOptions {
     let job = request.job;
     let loops = job.loops();
@@ -19,7 +19,7 @@ pub(crate) fn resolve(request: &JobRequest, size: u64, seed: u64) -> TimingOptio
         .and_then(|io_size| requested_io_size(io_size, size))
         .or_else(|| size_within_files(request, size));
     // `verify_only` and `create_only` measure nothing.
-    let requested_io_size = if verify::is_only(job) || job.create_only() {
+    let requested_io_size = if verify::is_verify_only(job) || job.create_only() {
         Some(0)
     } else {
         requested_io_size
@@ -58,7 +58,7 @@ pub(crate) fn resolve(request: &JobRequest, size: u64, seed: u64) -> TimingOptio
             weight: job.flow(),
             sleep_us: job.flow_sleep(),
         }),
-        // Spinning extends a shorter pause, but there are none without thinktime.
+        // A pause lasts at least as long as the spinning. Without thinktime, no pauses occur.
         thinktime_us: match job.thinktime().0 {
             0 => 0,
             us => us.max(job.thinktime_spin().0),

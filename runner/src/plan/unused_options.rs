@@ -254,7 +254,7 @@ fn check_timing(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
     );
     add_findings(
         resolved.command_priorities.is_some(),
-        "no I/O has a priority of its own",
+        "no I/O has a separate priority",
         &[
             ("cmdprio_class", job.cmdprio_class.is_some()),
             ("cmdprio", job.cmdprio.is_some()),

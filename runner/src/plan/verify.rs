@@ -35,7 +35,7 @@ pub(crate) fn method(job: &Job) -> VerifyMethod {
 }
 
 /// Whether the job only checks blocks that an earlier run wrote.
-pub(crate) fn is_only(job: &Job) -> bool {
+pub(crate) fn is_verify_only(job: &Job) -> bool {
     is_enabled(job) && job.verify_only()
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn expand(job: &mut Job) {
         job.drop_caches = None;
         job.unlink = None;
         job.fallocate.get_or_insert(Fallocate::Written);
-    } else if is_only(job) {
+    } else if is_verify_only(job) {
         job.rw = Some(Rw {
             kind: RwKind::Read,
             modifier: None,
@@ -216,7 +216,7 @@ fn check_interval(request: &JobRequest, sizes: &JobBlockSizes, issues: &mut Issu
     }
 }
 
-/// The header and the data that it is exchanged with must not overlap.
+/// The header and the data that it is swapped with must not overlap.
 fn check_header(job: &Job, interval: u64, issues: &mut Issues) {
     let offset = job.verify_offset().0;
     if offset == 0 {
@@ -280,7 +280,7 @@ fn check_data_pattern(job: &Job, sizes: &JobBlockSizes, issues: &mut Issues) {
 
 /// `verify_only` does not create, extend or fill files.
 pub(crate) fn check_targets(job: &Job, targets: &[Target], issues: &mut Issues) {
-    if !is_only(job) {
+    if !is_verify_only(job) {
         return;
     }
     for target in targets {

@@ -20,7 +20,7 @@ pub(crate) struct RunContext<'a, 'b> {
     pub stop: &'a StopSignal,
     /// The run's control group, or why it has none.
     pub cgroup: Result<RunCgroup, String>,
-    /// Maximum time to wait until its devices are idle; 0 to begin immediately.
+    /// Maximum time to wait for idle devices; 0 to begin immediately.
     pub idle_wait_ms: u64,
 }
 

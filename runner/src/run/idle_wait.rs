@@ -1,4 +1,5 @@
-//! Waits until the host is idle, so that a run does not measure leftover I/O of the previous one.
+//! Waits until the host is idle, so that a run does not measure I/O left over from the previous
+//! one.
 
 use crate::{
     plan::phases::has_storage,

@@ -1,4 +1,4 @@
-//! Who receives the events of a run.
+//! Receives the events of a run.
 
 use leadline_export::fio::logs::worker::WorkerWindow;
 use leadline_protocol::event::Event;

@@ -119,8 +119,8 @@ impl ObservedTarget {
         &self.report.path
     }
 
-    /// Why the open file's page cache residency cannot be read; `None` if it can be read, or if no
-    /// file is open.
+    /// Reason that the open file's page cache residency cannot be read; `None` if it can be read,
+    /// or if no file is open.
     pub(crate) fn unreadable_reason(&self) -> Option<String> {
         self.file()?;
         let reason = self.method.as_ref().err()?;

@@ -48,7 +48,7 @@ pub(crate) fn measure(run: &mut RunContext) -> Result<(Report, HostFacts), RunEr
     let mut observers = accept(run, &mut host);
     lay_out(run)?;
     if run.targets.attach_loops(&mut run.plan.jobs)? {
-        // Loop device names are only known now.
+        // Loop device names are not known before this point.
         observers = accept(run, &mut host);
     }
     let open = run.in_phase(Phase::Guard, |run| {

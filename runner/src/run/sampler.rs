@@ -84,7 +84,7 @@ pub(crate) struct MeasuredWindow {
     pub arrivals: Arrivals,
     pub limits: Limits,
     pub levels: Levels,
-    /// Why the run must be aborted.
+    /// The reason to abort the run.
     pub problem: Option<Problem>,
 }
 
@@ -104,7 +104,7 @@ pub(crate) struct Sampler<'a, 'b> {
 pub(crate) struct State {
     /// Whether a stop was requested.
     stopped: bool,
-    /// When the workers were stopped, by a request or after an error.
+    /// Time at which the workers were stopped, by a request or after an error.
     stopped_ns: Option<u64>,
     silences: Vec<Silence>,
     pauses: Pauses,
@@ -280,7 +280,7 @@ impl Sampler<'_, '_> {
         }
     }
 
-    /// The longest current time without completions of any worker.
+    /// The longest current silence of any worker, in ms.
     fn silent_ms(&self) -> f64 {
         let silences = self.state.silences.iter();
         let longest_ns = silences.map(Silence::current_ns).max();

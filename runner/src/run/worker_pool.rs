@@ -188,7 +188,7 @@ impl WorkerPool {
         }
     }
 
-    /// Whether the measured window starts later than the workers.
+    /// Whether the workers start before the measured window.
     pub(crate) fn has_ramp(&self) -> bool {
         window_begin_ms(self.jobs.iter().map(Arc::as_ref)) > 0
     }
@@ -237,7 +237,7 @@ impl WorkerPool {
         })
     }
 
-    /// Whether a worker failed, or an I/O after which the run cannot continue.
+    /// Whether a worker failed, or an I/O failed after which the run cannot continue.
     pub(crate) fn has_failed(&self) -> bool {
         let mut stats = self.stats(Phase::Ramp).chain(self.stats(Phase::Measure));
         self.workers
@@ -270,7 +270,7 @@ impl WorkerPool {
         silences: Vec<Silence>,
     ) -> Vec<FinishedWorker> {
         let Self { workers, jobs, .. } = self;
-        // A run with a single window has none.
+        // A run with a single window does not record silences.
         let silences = silences.into_iter().chain(repeat_with(Silence::default));
         let workers = workers.into_iter().zip(silences);
         workers

@@ -25,8 +25,7 @@ impl BufferPool {
     /// occur during the measurement.
     ///
     /// # Errors
-    /// ENOMEM, also if there are too few reserved huge pages or if the size exceeds the address
-    /// space.
+    /// ENOMEM, including if too few huge pages are reserved or the size exceeds the address space.
     pub(crate) fn new(slots: usize, bytes: usize, pages: BufferPages) -> io::Result<Self> {
         Self::map(slots.max(1), bytes, pages, false)
     }

@@ -89,7 +89,7 @@ pub(crate) struct Guard {
     run_loops: Vec<Dev>,
     /// Directory of the server's database and token.
     results: Option<PathBuf>,
-    /// How much may be read to show that the regions of the jobs are blank.
+    /// Limit on the data that is read to verify that the jobs' regions are blank.
     read_limit: Arc<ReadLimit>,
 }
 

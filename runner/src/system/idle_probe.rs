@@ -11,7 +11,7 @@ use std::{collections::BTreeMap, fs};
 /// megabytes of dirty memory.
 pub(crate) const MAX_DIRTY_BYTES: u64 = 64 << 20;
 
-/// The counters of a run's devices, down to the physical ones.
+/// The counters of a run's devices, including the physical devices below them.
 pub(crate) struct IdleProbe {
     kernel: Kernel,
     disks: Disks,

@@ -97,7 +97,7 @@ impl StoredFile {
     }
 }
 
-/// Which direct I/Os bypass the page cache.
+/// The direct I/Os that bypass the page cache.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Bypass {
     All,
@@ -106,7 +106,7 @@ enum Bypass {
     None,
 }
 
-/// How to find the location of a byte range on the device below.
+/// The method for finding the location of a byte range on the device below.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Mapping {
     /// A block device.

@@ -154,8 +154,8 @@ impl Probes {
         }
     }
 
-    /// Why counters are absent, keyed by `device`, `physical_devices`, `memory`, `cpu`, `pressure`,
-    /// `storage` or `cgroup`.
+    /// The reasons that counters are absent, keyed by `device`, `physical_devices`, `memory`,
+    /// `cpu`, `pressure`, `storage` or `cgroup`.
     pub fn absent(&self) -> &BTreeMap<String, String> {
         &self.absent
     }

@@ -105,7 +105,7 @@ impl Expected {
     }
 }
 
-/// Everything that one run holds and creates. Dropping it releases devices and detaches the run's
+/// The resources that a run holds and creates. Dropping it releases devices and detaches the run's
 /// loop devices. Only `clean_up` removes files.
 #[derive(Debug)]
 pub struct Targets {

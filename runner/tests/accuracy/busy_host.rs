@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Wake-up latency from which a host counts as busy.
+/// Wake-up latency above which a host is considered busy.
 const BUSY: Duration = Duration::from_micros(300);
 /// Attempts before a test is skipped.
 const ATTEMPTS: usize = 5;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 /// Maximum relative error of a rate.
 const MAX_ERROR: f64 = 0.005;
-/// CPU utilization from which the host, not the runner, counts as the limit.
+/// CPU utilization above which the host, not the runner, is considered the limit.
 const BUSY_PERCENT: f64 = 95.0;
 
 fn job(name: &str, rate: Value, process: &str) -> Value {

@@ -149,7 +149,7 @@ fn check_gap(events: &[Value]) -> Option<String> {
         ),
         ("no window makes up for it", fastest < usual * 4.0),
         (
-            "the I/Os in flight have its latency",
+            "the latency of the I/Os in flight includes the gap",
             number(&report["read"]["lat_ns"]["max"]) > 1.9e9,
         ),
         (
@@ -165,7 +165,7 @@ fn a_stalled_loop_shows_as_a_gap_not_as_a_fast_interval() {
     on_an_idle_host("stalled loop", || check_gap(&stalled(json!({}))));
 }
 
-/// Two of three seconds are lost and then caught up, so I/Os start up to two seconds late.
+/// Two of three seconds are lost. The job then catches up, so I/Os start up to two seconds late.
 fn check_late_starts(events: &[Value]) -> Option<String> {
     let result = of_type(events, "report").next().unwrap();
     let read = &result["report"]["read"];

@@ -1,4 +1,4 @@
-//! Brings option values into the form of the cases.
+//! Converts option values to the form that the cases use.
 
 use serde_json::{Map, Value, json};
 
@@ -11,13 +11,13 @@ const MILLISECONDS: [&str; 5] = [
     "rate_cycle",
 ];
 
-/// Values of the importer.
+/// Values that the importer returned.
 pub(crate) fn options(options: &Map<String, Value>) -> Map<String, Value> {
     let value = |(name, value): (&String, &Value)| (name.clone(), canonical(name, value));
     options.iter().map(value).collect()
 }
 
-/// Recorded values, for the memory of the host of the cases.
+/// Recorded values. `memory_mib`: memory of the host in the cases.
 pub(crate) fn expected(options: &Map<String, Value>, memory_mib: u64) -> Map<String, Value> {
     let mut options = options.clone();
     for value in options.values_mut() {
@@ -69,7 +69,7 @@ fn bytes(text: &str) -> u64 {
     leadline_protocol::units::bytes(text).unwrap()
 }
 
-/// Sizes without a share divide the rest.
+/// Sizes without a percentage share the remaining percentage equally.
 fn split(text: &str) -> Value {
     let directions = text.split(',').map(|direction| {
         let entries: Vec<(u64, Option<u64>)> = direction

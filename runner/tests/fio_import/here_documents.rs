@@ -98,10 +98,10 @@ fn job_files_in_here_documents_match_fio() {
             .unwrap()
             .write_all(text.as_bytes())
             .unwrap();
-        let ours = child.wait_with_output().unwrap();
-        let messages = String::from_utf8_lossy(&ours.stderr);
+        let runner = child.wait_with_output().unwrap();
+        let messages = String::from_utf8_lossy(&runner.stderr);
         assert_eq!(
-            jobs(&ours.stdout, &format!("{text}{messages}")),
+            jobs(&runner.stdout, &format!("{text}{messages}")),
             jobs(&fio.stdout, text),
             "{text}{messages}"
         );

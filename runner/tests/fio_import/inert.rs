@@ -1,5 +1,5 @@
 //! No directive of an imported text executes, includes or reads anything. Variables get values from
-//! the request only; the command line passes those of its own environment, as a shell does.
+//! the request only; the command line passes its environment, as a shell does.
 
 use leadline_protocol::import::{Import, ImportRequest, ImportSeverity};
 use std::{
@@ -102,8 +102,8 @@ fn directives_of_imported_texts_do_nothing() {
     }
 }
 
-/// A rejected directive is an error with its line, and the lines around it are read as
-/// usual: with a byte order mark, CRLF, and a name with a colon, which separates files in fio.
+/// A rejected directive is an error with its line number, and the other lines are still parsed. The
+/// text contains a byte order mark, CRLF, and a name with a colon, which separates files in fio.
 #[test]
 fn each_directive_that_is_not_supported_is_named_with_its_line() {
     let text = "\u{feff}[j]\r\nfilename=a:b\r\nsize=1m\r\nexec_prerun=id\r\nallow_mounted_write=1\r\nioengine=external:x.so\r\n";

@@ -1,10 +1,10 @@
 //! Imports of job files and command lines, compared with fio's own interpretation of them.
 //!
-//! `generated.jsonl` has 400 random job files with the values that fio 3.33 parsed
-//! (`fio --parse-only --debug=parse`). `written.jsonl` and `diskspd.jsonl` have cases that were
-//! written from the sources of both programs, before the importer. Each line has a text, its jobs
-//! (numbers are bytes or microseconds; directions are read, write, trim), the jobs that start
-//! together, the codes of notes that must appear, and the options that a note must name.
+//! `generated.jsonl` contains 400 random job files with the values that fio 3.33 parsed (`fio
+//! --parse-only --debug=parse`). `written.jsonl` and `diskspd.jsonl` contain cases that were
+//! derived from the sources of both programs before the importer was written. Each line has a text,
+//! its jobs (numbers are bytes or microseconds; directions are read, write, trim), the jobs that
+//! start together, the codes of notes that must appear, and the options that a note must name.
 
 mod canonical;
 mod here_documents;
@@ -277,12 +277,12 @@ impl Checker<'_> {
         let asked: BTreeSet<String> = asked.collect();
         let is_excused = prefix && self.has_errors();
         self.expect(is_excused || asked == want, |_| {
-            format!("asks {asked:?} instead of {want:?}")
+            format!("questions {asked:?} instead of {want:?}")
         });
     }
 }
 
-/// Fails with all cases that differ, except those in `differences`, which must differ.
+/// Fails and lists all cases that differ, except those in `differences`, which must differ.
 fn check(file: &str, lists_all_notes: bool, differences: &[(&str, &str)]) {
     let is_diskspd = file.starts_with("diskspd");
     let mut failures = Vec::new();

@@ -65,7 +65,7 @@ fn run_accepts_a_job_file_and_environment_variables() {
 }
 
 #[test]
-fn errors_end_the_program_with_their_positions() {
+fn import_errors_are_reported_with_positions() {
     let root = tempfile::tempdir().unwrap();
     for (input, code, part) in [
         (

@@ -1,4 +1,4 @@
-//! Jobs and what must match fio.
+//! Jobs, and the agreement with fio that each requires.
 
 use crate::{
     Case,
@@ -68,7 +68,7 @@ const CASES: &[(Equal, &str)] = &[
         Sequence,
         "rw=write size=64k io_size=80k zonemode=strided zonesize=8k zoneskip=8k file=128",
     ),
-    // Limits of the number of I/Os.
+    // Limits on the number of I/Os.
     (Sequence, "rw=write size=256k number_ios=10"),
     (Sequence, "rw=write size=256k number_ios=300"),
     (Sequence, "rw=write size=256k number_ios=0"),
@@ -160,8 +160,9 @@ const CASES: &[(Equal, &str)] = &[
     ),
     (Sequence, "rw=read offset=33% size=64k file=256"),
     (CoverageOnly, "rw=write size=256k fsync_on_close=1"),
-    // fio 3.33 subtracts the time it spun from the pause without a check: if it was preempted
-    // beyond the pause, it sleeps for 71 minutes. These pauses are long enough.
+    // fio 3.33 subtracts the spinning time from the pause without checking for underflow: if it is
+    // preempted for longer than the pause, it sleeps for 71 minutes. These pauses are long enough
+    // to prevent that.
     (
         Sequence,
         "rw=write size=64k thinktime=20000 thinktime_spin=50",

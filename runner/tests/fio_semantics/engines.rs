@@ -134,8 +134,8 @@ impl Calls {
 /// Traces to a file per thread, `log.PID`.
 fn strace(engine: &str, log: &Path) -> Command {
     let mut command = Command::new("strace");
-    // The length of strings also limits that of arrays. Data in strings would be taken for
-    // arguments.
+    // The string limit of strace also applies to arrays, which libaio needs. For other engines,
+    // strings would only add data that could be mistaken for arguments.
     let length = if engine == "libaio" { "32" } else { "0" };
     command
         .args(["-ff", "-qq", "-y", "-s", length, "-e", CALLS, "-o"])
@@ -188,7 +188,7 @@ impl Comparison {
     }
 }
 
-/// Runs a job of fio on a target, and returns its calls and its result.
+/// Runs a job with fio on a target, and returns its calls and its result.
 pub(crate) fn fio_calls(
     target: &Path,
     directory: &Path,

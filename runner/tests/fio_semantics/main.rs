@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use std::{collections::BTreeMap, fs, iter, path::PathBuf, sync::Mutex, thread};
 use trace::{Io, Trace};
 
-/// What must match.
+/// The required agreement between the programs.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Equal {
     /// Every I/O and sync, in order.

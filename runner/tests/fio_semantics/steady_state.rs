@@ -100,7 +100,7 @@ fn both_programs_reach_the_steady_state_of_a_limited_rate() {
         let Some(fio) = fio(&options) else { return };
         let steady = &fio["steadystate"];
         assert_eq!(steady["attained"], 1, "{option}");
-        // fio checks at the full seconds of the process.
+        // fio checks once per second, counted from the start of the process.
         let fio_seconds = number(&fio["job_runtime"]) / 1000.0;
         assert!(
             (seconds - 1.0..=seconds + 2.0).contains(&fio_seconds),
@@ -108,7 +108,7 @@ fn both_programs_reach_the_steady_state_of_a_limited_rate() {
         );
         let (value, is_steady) = evaluate(option, steady);
         let reported = steady["criterion"].as_str().unwrap().trim_end_matches('%');
-        // fio rounds, and its slopes refer to the mean without its fraction.
+        // fio rounds values, and computes relative slopes with a truncated mean.
         let error = (value - reported.parse::<f64>().unwrap()).abs();
         assert!(
             error <= 1e-5 + 0.003 * value.abs(),

@@ -38,7 +38,7 @@ pub(crate) fn plan(job: &Value) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Runs a job of fio and returns the log of its I/Os (`write_iolog`).
+/// Runs a job with fio and returns the log of its I/Os (`write_iolog`).
 pub(crate) fn fio_log<'a>(
     options: impl Iterator<Item = (&'a str, &'a str)>,
     directory: &Path,

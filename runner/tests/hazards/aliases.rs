@@ -1,6 +1,6 @@
-//! The same file through overlayfs or FUSE: a loop device or swap uses it under one name, and the
-//! target is another one. The lengths are unusual, because another file of the same length might be
-//! the same file.
+//! The same file under two names, through overlayfs or FUSE: a loop device or swap uses it under
+//! one name, and the target has the other. The lengths are unusual, because the guard cannot always
+//! distinguish files of the same length.
 
 use crate::{
     hidden,
@@ -72,7 +72,7 @@ impl Shown {
     /// Paths of the real and of the shown file.
     pub(crate) fn file(&self) -> [PathBuf; 2] {
         let [real, shown] = [&self.real, &self.shown].map(|path| path.join("disk.img"));
-        // An overlay does not notice files that are created in its layers.
+        // Files that are created in a layer may not appear in a mounted overlay.
         if !shown.exists() {
             sparse(&shown, LENGTH);
         }
@@ -144,7 +144,7 @@ pub(crate) fn blank_loop_device_through_an_overlay(scratch: &Scratch) -> Built {
     Ok(scene.hold(device).hold(held).hold(twin))
 }
 
-/// The target is a file; a loop device uses it under its other name.
+/// The target is a file; a loop device uses the same file under its other name.
 fn file(scratch: &Scratch, of: Shown, used: &Path, target: &Path, options: &[&str]) -> Built {
     let (device, at) = mounted(scratch, used, options)?;
     let scene = Scene::file(scratch, target).keeps(&of.real);

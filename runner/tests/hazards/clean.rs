@@ -1,4 +1,4 @@
-//! Targets that nothing else uses: plan and run must accept each of them, and the run must really
+//! Targets that no other program uses: plan and run must accept each of them, and the run must
 //! write to it.
 
 use crate::{

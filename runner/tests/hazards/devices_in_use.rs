@@ -225,7 +225,7 @@ pub(crate) fn twin_of_a_mounted_loop_device(scratch: &Scratch) -> Built {
     Ok(scene.hold(device).hold(mounted).hold(twin))
 }
 
-/// Two loop devices on one file, attached through different names; the other one starts at 1 MiB.
+/// Two loop devices on one file, attached through different names; the second one starts at 1 MiB.
 pub(crate) fn shifted_twin_of_a_mounted_loop_device(scratch: &Scratch) -> Built {
     let image = scratch.image("disk.img", 32);
     let device = attach(&image, &["--offset", "1048576"])?;
@@ -284,8 +284,8 @@ pub(crate) fn outside_the_root(scratch: &Scratch) -> Built {
     Ok(scene.hold(device))
 }
 
-/// The backing file's name under the root has led to a different file since the device was
-/// attached.
+/// After the device was attached, its backing file was moved out of the root, and a different file
+/// took its name.
 pub(crate) fn on_a_file_that_moved_out_of_the_root(scratch: &Scratch) -> Built {
     let image = scratch.image("disk.img", 32);
     let device = attach(&image, &[])?;
@@ -402,7 +402,7 @@ pub(crate) fn other_node(scratch: &Scratch, device: &Loop) -> PathBuf {
     crate::product::make_node(&scratch.at("node"), FileType::BlockDevice, major, minor)
 }
 
-/// A loop device on a device that something else uses.
+/// A loop device on a device that is in use.
 pub(crate) fn loop_on(
     scratch: &Scratch,
     image: &Path,

@@ -265,7 +265,7 @@ pub(crate) fn linked_directory_out_of_the_root(scratch: &Scratch) -> Built {
 }
 
 /// A new file in a linked directory.
-pub(crate) fn new_file_out_of_the_root(scratch: &Scratch) -> Built {
+pub(crate) fn new_file_outside_the_root(scratch: &Scratch) -> Built {
     symlink(scratch.outside(), scratch.root().join("directory")).unwrap();
     let target = scratch.root().join("directory/new");
     Ok(Scene::file(scratch, &target).sized(MIB))

@@ -32,7 +32,7 @@ enum Expected {
     Rejected(&'static [&'static str]),
     /// Like `Rejected`; or the host cannot run the job (exit code 5).
     Unable(&'static [&'static str]),
-    /// Not a target at all: exit code 2 or 3 with one of these codes.
+    /// Not a valid target: exit code 2 or 3 with one of these codes.
     NoTarget(&'static [&'static str]),
     /// Rejected until the overwrite is confirmed.
     Confirmed,
@@ -74,7 +74,7 @@ impl Hazard {
         self
     }
 
-    pub(crate) fn impossible_with(mut self, codes: &'static [&'static str]) -> Self {
+    pub(crate) fn not_a_target_with(mut self, codes: &'static [&'static str]) -> Self {
         self.expected = Expected::Unable(codes);
         self
     }
@@ -173,7 +173,7 @@ impl Hazard {
 /// Number of jobs in a quick check.
 const QUICK: usize = 4;
 
-/// What happened to one job.
+/// Outcome of one job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Outcome {
     Rejected,
@@ -197,7 +197,7 @@ struct Check<'a> {
 }
 
 /// The hazard's bytes cannot be restored.
-struct Lost;
+struct NotRestored;
 
 impl<'a> Check<'a> {
     fn new(hazard: &'a Hazard, scene: Scene, scratch: Scratch) -> Self {
@@ -214,7 +214,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    fn write(&mut self, case: &Case) -> Result<(), Lost> {
+    fn write(&mut self, case: &Case) -> Result<(), NotRestored> {
         let job = case.job(&self.scene, &self.scratch);
         let plan = self.runner.plan(&job);
         let run = self.runner.run(&job, &[]);
@@ -273,7 +273,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    fn restore(&mut self) -> Result<(), Lost> {
+    fn restore(&mut self) -> Result<(), NotRestored> {
         self.copies.restore(&self.scene.kept);
         for device in &self.scene.devices {
             let _ = crate::scene::run("blockdev", &["--flushbufs", device.to_str().unwrap()]);
@@ -283,7 +283,7 @@ impl<'a> Check<'a> {
         }
         self.failures
             .push("the contents cannot be restored".to_string());
-        Err(Lost)
+        Err(NotRestored)
     }
 
     fn read(&mut self) {

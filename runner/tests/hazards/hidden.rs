@@ -54,7 +54,7 @@ pub(crate) fn behind_an_unmounted_loop(scratch: &Scratch) -> Built {
     Ok(Scene::file(scratch, &image).hold(device))
 }
 
-/// The loop device is read-only, but the data it reads must not change.
+/// The loop device is read-only, but its data must not change.
 pub(crate) fn behind_a_read_only_loop(scratch: &Scratch) -> Built {
     let image = scratch.root().join("vm.img");
     drop(mounted_image(scratch, &image)?);

@@ -59,7 +59,7 @@ macro_rules! hazards {
     };
 }
 
-/// One test per call of a check.
+/// Defines one test per function call.
 macro_rules! tests {
     ($( $name:ident => $call:expr; )+) => {
         $( #[test] fn $name() { $call; } )+
@@ -69,7 +69,7 @@ macro_rules! tests {
 const IN_USE: &[&str] = &["device_in_use"];
 const BACKS_LOOP: &[&str] = &["backs_loop", "device_in_use"];
 const READ_ONLY: &[&str] = &["read_only"];
-/// Without permission to see the loop devices, the guard may only detect that the file is open.
+/// Without permission to see the loop devices, the guard may detect only that the file is open.
 const OPEN_OR_LOOP: &[&str] = &["backs_loop", "file_in_use"];
 const FILE_IN_USE: &[&str] = &["file_in_use"];
 const OUTSIDE: &[&str] = &["outside_roots"];
@@ -285,10 +285,10 @@ mod foreign_files {
             .reads_may_be_rejected();
         a_leased_file_is_rejected => file(leased).rejected_with(FILE_IN_USE)
             .with_kinds(&[Kind::Write, Kind::LoopDevice]).reads_may_be_rejected();
-        an_append_only_file_is_rejected => file(append_only).impossible_with(DENIED);
-        an_immutable_file_is_rejected => file(immutable).quick().impossible_with(DENIED);
+        an_append_only_file_is_rejected => file(append_only).not_a_target_with(DENIED);
+        an_immutable_file_is_rejected => file(immutable).quick().not_a_target_with(DENIED);
         a_running_program_is_rejected =>
-            file(running_program).impossible_with(&["permission_denied", "file_in_use"]);
+            file(running_program).not_a_target_with(&["permission_denied", "file_in_use"]);
         a_file_with_a_hard_link_outside_is_rejected =>
             file(hard_linked).rejected_with(&["hard_linked"]);
         a_file_with_a_hard_link_under_the_root_is_rejected =>
@@ -297,20 +297,20 @@ mod foreign_files {
             file(link_out_of_the_root).quick().rejected_with(OUTSIDE).reads_may_be_rejected();
         a_directory_link_out_of_the_root_is_rejected =>
             file(linked_directory_out_of_the_root).rejected_with(OUTSIDE).reads_may_be_rejected();
-        a_new_file_out_of_the_root_is_rejected =>
-            file(new_file_out_of_the_root).quick().rejected_with(OUTSIDE).by(BY_PATH).reads_may_be_rejected();
-        a_path_out_of_the_root_is_rejected =>
+        a_new_file_outside_the_root_is_rejected =>
+            file(new_file_outside_the_root).quick().rejected_with(OUTSIDE).by(BY_PATH).reads_may_be_rejected();
+        a_path_outside_the_root_is_rejected =>
             file(parent_of_the_root).quick().rejected_with(OUTSIDE).by(BY_PATH).reads_may_be_rejected();
         a_directory_with_the_prefix_of_the_root_is_rejected =>
             file(directory_with_the_prefix_of_the_root).quick().rejected_with(OUTSIDE).reads_may_be_rejected();
         an_active_swap_file_is_rejected => file(active_swap_file).rejected_with(&["swap_file"]);
         a_file_on_a_read_only_filesystem_is_rejected =>
             file(on_a_read_only_filesystem).rejected_with(READ_ONLY);
-        the_last_free_space_is_rejected => file(last_of_the_space).impossible_with(NO_SPACE)
+        the_last_free_space_is_rejected => file(last_of_the_space).not_a_target_with(NO_SPACE)
             .with_kinds(GROWING).by(BY_PATH).reads_may_be_rejected();
         holes_that_do_not_fit_are_rejected => file(holes_on_a_full_filesystem)
-            .impossible_with(NO_SPACE).with_kinds(GROWING).by(BY_PATH);
-        reserved_space_is_rejected => file(reserved_space).quick().impossible_with(NO_SPACE)
+            .not_a_target_with(NO_SPACE).with_kinds(GROWING).by(BY_PATH);
+        reserved_space_is_rejected => file(reserved_space).quick().not_a_target_with(NO_SPACE)
             .with_kinds(GROWING).by(BY_PATH).reads_may_be_rejected();
         a_fifo_is_rejected => file(fifo).quick().no_target_with(NO_FILE);
         a_socket_is_rejected => file(socket).quick().no_target_with(NO_FILE);
@@ -407,78 +407,78 @@ mod blank_targets_in_use {
 
     hazards! {
         a_blank_device_that_is_open_for_writing_is_rejected =>
-            device(device_that_is(open)).rejected_with(IN_USE);
+            device(used_device(open)).rejected_with(IN_USE);
         a_blank_device_that_is_open_by_another_node_is_rejected =>
-            device(device_that_is_by_another_node(open)).quick().rejected_with(IN_USE);
+            device(device_used_by_another_node(open)).quick().rejected_with(IN_USE);
         a_mapped_blank_device_is_rejected =>
-            device(device_that_is(mapped)).quick().rejected_with(IN_USE);
+            device(used_device(mapped)).quick().rejected_with(IN_USE);
         a_blank_device_with_a_protected_mapping_is_rejected =>
-            device(device_that_is(mapped_and_protected)).quick().rejected_with(IN_USE);
+            device(used_device(mapped_and_protected)).quick().rejected_with(IN_USE);
         a_blank_device_with_flock_is_rejected =>
-            device(device_that_is(flocked)).quick().rejected_with(IN_USE);
+            device(used_device(flocked)).quick().rejected_with(IN_USE);
         a_blank_device_with_a_shared_flock_is_rejected =>
-            device(device_that_is(shared_flock)).quick().rejected_with(IN_USE);
+            device(used_device(shared_flock)).quick().rejected_with(IN_USE);
         a_blank_device_with_flock_by_another_node_is_rejected =>
-            device(device_that_is_by_another_node(flocked)).quick().rejected_with(IN_USE);
+            device(device_used_by_another_node(flocked)).quick().rejected_with(IN_USE);
         a_blank_device_with_an_ofd_lock_is_rejected =>
-            device(device_that_is(ofd_locked)).quick().rejected_with(IN_USE);
+            device(used_device(ofd_locked)).quick().rejected_with(IN_USE);
         a_blank_device_with_a_posix_lock_is_rejected =>
-            device(device_that_is(posix_locked)).quick().rejected_with(IN_USE);
+            device(used_device(posix_locked)).quick().rejected_with(IN_USE);
         a_blank_device_that_is_open_in_a_thread_is_rejected =>
-            device(device_that_is(open_in_a_thread)).quick().rejected_with(IN_USE);
+            device(used_device(open_in_a_thread)).quick().rejected_with(IN_USE);
         a_blank_device_that_is_open_without_a_first_thread_is_rejected =>
-            device(device_that_is(open_in_a_process_without_its_first_thread)).quick()
+            device(used_device(open_in_a_process_without_its_first_thread)).quick()
                 .rejected_with(IN_USE);
         a_blank_device_that_is_mapped_without_a_first_thread_is_rejected =>
-            device(device_that_is(mapped_in_a_process_without_its_first_thread)).quick()
+            device(used_device(mapped_in_a_process_without_its_first_thread)).quick()
                 .rejected_with(IN_USE);
         a_blank_device_with_a_file_that_is_mapped_and_protected_is_rejected =>
-            device(device_whose_file_is(mapped_and_protected)).rejected_with(FILE_IN_USE);
+            device(device_on_used_file(mapped_and_protected)).rejected_with(FILE_IN_USE);
         a_blank_device_with_a_file_that_is_open_in_a_thread_is_rejected =>
-            device(device_whose_file_is(open_in_a_thread)).quick().rejected_with(FILE_IN_USE);
+            device(device_on_used_file(open_in_a_thread)).quick().rejected_with(FILE_IN_USE);
         a_blank_device_with_a_file_that_is_open_without_a_first_thread_is_rejected =>
-            device(device_whose_file_is(open_in_a_process_without_its_first_thread)).quick()
+            device(device_on_used_file(open_in_a_process_without_its_first_thread)).quick()
                 .rejected_with(FILE_IN_USE);
         a_blank_device_with_a_file_that_is_mapped_without_a_first_thread_is_rejected =>
-            device(device_whose_file_is(mapped_in_a_process_without_its_first_thread)).quick()
+            device(device_on_used_file(mapped_in_a_process_without_its_first_thread)).quick()
                 .rejected_with(FILE_IN_USE);
         a_disk_with_an_open_partition_is_rejected =>
-            device(disk_with_partition_in_use(open)).quick().rejected_with(IN_USE);
+            device(disk_with_used_partition(open)).quick().rejected_with(IN_USE);
         a_partition_of_an_open_disk_is_rejected =>
-            device(partition_whose_disk_is(open)).quick().rejected_with(PARTITION_IN_USE);
+            device(partition_of_used_disk(open)).quick().rejected_with(PARTITION_IN_USE);
         a_loop_device_on_an_open_device_is_rejected =>
-            device(device_above_one_that_is(open)).quick().rejected_with(IN_USE);
+            device(device_on_used_device(open)).quick().rejected_with(IN_USE);
         a_blank_device_with_a_file_that_is_open_through_an_overlay_is_rejected =>
-            device(device_whose_file_is_through(overlay, open)).rejected_with(FILE_IN_USE);
+            device(device_on_file_used_through(overlay, open)).rejected_with(FILE_IN_USE);
         a_blank_device_with_a_file_that_is_mapped_through_an_overlay_is_rejected =>
-            device(device_whose_file_is_through(overlay, mapped_and_protected)).quick()
+            device(device_on_file_used_through(overlay, mapped_and_protected)).quick()
                 .rejected_with(FILE_IN_USE);
         a_blank_device_with_a_file_that_is_locked_through_an_overlay_is_rejected =>
-            device(device_whose_file_is_through(overlay, flocked)).quick()
+            device(device_on_file_used_through(overlay, flocked)).quick()
                 .rejected_with(FILE_IN_USE);
         a_blank_device_with_a_copied_file_that_is_open_through_an_overlay_is_rejected =>
-            device(device_whose_file_is_through(overlay_with_a_copied_file, open)).quick()
+            device(device_on_file_used_through(overlay_with_a_copied_file, open)).quick()
                 .rejected_with(FILE_IN_USE);
         a_blank_device_with_a_file_that_is_open_below_an_overlay_is_rejected =>
-            device(device_whose_file_is_below(overlay, open)).rejected_with(FILE_IN_USE);
+            device(device_on_file_used_below(overlay, open)).rejected_with(FILE_IN_USE);
         a_blank_device_with_a_file_that_is_mapped_below_an_overlay_is_rejected =>
-            device(device_whose_file_is_below(overlay, mapped_and_protected)).quick()
+            device(device_on_file_used_below(overlay, mapped_and_protected)).quick()
                 .rejected_with(FILE_IN_USE);
         a_blank_device_with_a_file_that_is_locked_below_an_overlay_is_rejected =>
-            device(device_whose_file_is_below(overlay, flocked)).quick()
+            device(device_on_file_used_below(overlay, flocked)).quick()
                 .rejected_with(FILE_IN_USE);
         a_blank_device_with_a_file_that_is_open_in_a_container_is_rejected =>
-            device(device_whose_file_is_open_in_a_container).quick().rejected_with(FILE_IN_USE);
+            device(device_on_file_open_in_a_container).quick().rejected_with(FILE_IN_USE);
         a_file_of_an_overlay_that_is_open_below_is_rejected =>
-            file(file_that_is_below(overlay, open)).rejected_with(FILE_IN_USE);
+            file(file_used_below(overlay, open)).rejected_with(FILE_IN_USE);
         a_copied_file_of_an_overlay_that_is_open_below_is_rejected =>
-            file(file_that_is_below(overlay_with_a_copied_file, open)).quick()
+            file(file_used_below(overlay_with_a_copied_file, open)).quick()
                 .rejected_with(FILE_IN_USE);
         a_file_of_an_overlay_that_is_mapped_below_is_rejected =>
-            file(file_that_is_below(overlay, mapped_and_protected)).quick()
+            file(file_used_below(overlay, mapped_and_protected)).quick()
                 .rejected_with(FILE_IN_USE);
         a_file_of_an_overlay_that_is_locked_below_is_rejected =>
-            file(file_that_is_below(overlay, flocked)).quick().rejected_with(FILE_IN_USE);
+            file(file_used_below(overlay, flocked)).quick().rejected_with(FILE_IN_USE);
     }
 
     tests! {
@@ -545,19 +545,19 @@ mod clean_targets {
         a_tiny_blank_device_is_accepted => tiny_blank_device, json!({});
         a_blank_device_next_to_a_mounted_one_is_accepted => neighbor_of_a_mounted_device, json!({});
         a_blank_device_that_another_process_reads_is_accepted =>
-            device_that_is(read), json!({});
+            used_device(read), json!({});
         a_blank_device_that_another_process_maps_to_read_is_accepted =>
-            device_that_is(read_through_a_mapping), json!({});
+            used_device(read_through_a_mapping), json!({});
         a_blank_device_that_another_process_maps_privately_is_accepted =>
-            device_that_is(privately_mapped), json!({});
+            used_device(privately_mapped), json!({});
         a_blank_device_with_a_file_that_another_process_reads_is_accepted =>
-            device_whose_file_is(read), json!({});
+            device_on_used_file(read), json!({});
         a_blank_device_with_a_file_that_another_process_maps_to_read_is_accepted =>
-            device_whose_file_is(read_through_a_mapping), json!({});
+            device_on_used_file(read_through_a_mapping), json!({});
         a_blank_device_with_a_file_that_another_process_maps_privately_is_accepted =>
-            device_whose_file_is(privately_mapped), json!({});
+            device_on_used_file(privately_mapped), json!({});
         a_blank_device_with_a_file_that_is_read_through_an_overlay_is_accepted =>
-            device_whose_file_is_through(aliases::overlay, read), json!({});
+            device_on_file_used_through(aliases::overlay, read), json!({});
         a_blank_device_next_to_an_open_one_is_accepted => device_next_to_an_open_one, json!({});
         a_blank_device_as_long_as_an_open_overlay_file_is_accepted =>
             device_as_long_as_an_open_overlay_file, json!({});

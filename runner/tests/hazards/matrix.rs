@@ -15,7 +15,7 @@ use serde_json::json;
 use std::{collections::BTreeSet, env, fmt::Write as _, fs, path::Path, process::Command};
 
 const DEVICE_NAMES: [Name; 4] = [Name::Path, Name::Symlink, Name::ById, Name::Node];
-/// Files have no other node.
+/// A file has no device node.
 const FILE_NAMES: [Name; 3] = [Name::Path, Name::Symlink, Name::ById];
 const BEGIN: &str = "<!-- start of the safety matrix, see `make safety-matrix` -->\n";
 const END: &str = "<!-- end of the safety matrix -->\n";
@@ -36,7 +36,7 @@ fn row(letter: &'static str, title: &'static str, hazard: Hazard) -> Row {
     }
 }
 
-fn elsewhere(letter: &'static str, title: &'static str) -> Row {
+fn row_not_on_this_host(letter: &'static str, title: &'static str) -> Row {
     let hazard = None;
     Row {
         letter,
@@ -87,8 +87,8 @@ fn rows() -> Vec<Row> {
             "held exclusively by another process",
             device(devices::held_by_another_process),
         ),
-        elsewhere("N", "device below a dm device"),
-        elsewhere("O", "member of a running md RAID1"),
+        row_not_on_this_host("N", "device below a dm device"),
+        row_not_on_this_host("O", "member of a running md RAID1"),
         row(
             "",
             "mounted in a namespace without processes",

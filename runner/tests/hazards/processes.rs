@@ -176,7 +176,7 @@ fn end_first_thread() {
 }
 
 /// A blank loop device that another process uses.
-pub(crate) fn device_that_is(used: Use) -> impl Fn(&Scratch) -> Built {
+pub(crate) fn used_device(used: Use) -> impl Fn(&Scratch) -> Built {
     move |scratch| {
         let scene = blank_device(scratch)?;
         let used = used(&scene.target)?;
@@ -185,7 +185,7 @@ pub(crate) fn device_that_is(used: Use) -> impl Fn(&Scratch) -> Built {
 }
 
 /// The process uses another node of the device.
-pub(crate) fn device_that_is_by_another_node(used: Use) -> impl Fn(&Scratch) -> Built {
+pub(crate) fn device_used_by_another_node(used: Use) -> impl Fn(&Scratch) -> Built {
     move |scratch| {
         let image = scratch.image("disk.img", 32);
         let device = attach(&image, &[])?;
@@ -196,7 +196,7 @@ pub(crate) fn device_that_is_by_another_node(used: Use) -> impl Fn(&Scratch) -> 
     }
 }
 
-pub(crate) fn device_whose_file_is(used: Use) -> impl Fn(&Scratch) -> Built {
+pub(crate) fn device_on_used_file(used: Use) -> impl Fn(&Scratch) -> Built {
     move |scratch| {
         let image = sparse(&scratch.root().join("vm.img"), LENGTH);
         let used = used(&image)?;
@@ -208,7 +208,7 @@ pub(crate) fn device_whose_file_is(used: Use) -> impl Fn(&Scratch) -> Built {
 }
 
 /// A disk with a partition that another process uses.
-pub(crate) fn disk_with_partition_in_use(used: Use) -> impl Fn(&Scratch) -> Built {
+pub(crate) fn disk_with_used_partition(used: Use) -> impl Fn(&Scratch) -> Built {
     move |scratch| {
         let (image, device, partition) = partitioned(scratch)?;
         let used = used(&partition)?;
@@ -219,7 +219,7 @@ pub(crate) fn disk_with_partition_in_use(used: Use) -> impl Fn(&Scratch) -> Buil
 }
 
 /// A partition of a disk that another process uses.
-pub(crate) fn partition_whose_disk_is(used: Use) -> impl Fn(&Scratch) -> Built {
+pub(crate) fn partition_of_used_disk(used: Use) -> impl Fn(&Scratch) -> Built {
     move |scratch| {
         let (image, device, partition) = partitioned(scratch)?;
         let used = used(Path::new(&device.0))?;
@@ -230,7 +230,7 @@ pub(crate) fn partition_whose_disk_is(used: Use) -> impl Fn(&Scratch) -> Built {
 }
 
 /// A loop device on a device that another process uses.
-pub(crate) fn device_above_one_that_is(used: Use) -> impl Fn(&Scratch) -> Built {
+pub(crate) fn device_on_used_device(used: Use) -> impl Fn(&Scratch) -> Built {
     move |scratch| {
         let image = scratch.image("disk.img", 32);
         let lower = attach(&image, &[])?;
@@ -242,7 +242,7 @@ pub(crate) fn device_above_one_that_is(used: Use) -> impl Fn(&Scratch) -> Built 
 type MakeOverlay = fn(&Scratch) -> Result<Shown, Unavailable>;
 
 /// A loop device on a file in the upper layer; another process uses it through the overlay.
-pub(crate) fn device_whose_file_is_through(
+pub(crate) fn device_on_file_used_through(
     overlay: MakeOverlay,
     used: Use,
 ) -> impl Fn(&Scratch) -> Built {
@@ -254,7 +254,7 @@ pub(crate) fn device_whose_file_is_through(
 }
 
 /// A loop device on a file of an overlay; another process uses the file in the upper layer.
-pub(crate) fn device_whose_file_is_below(
+pub(crate) fn device_on_file_used_below(
     overlay: MakeOverlay,
     used: Use,
 ) -> impl Fn(&Scratch) -> Built {
@@ -273,7 +273,7 @@ fn on(scratch: &Scratch, of: Shown, target: &Path, used: Box<dyn Any>) -> Built 
 }
 
 /// The overlay is mounted only in the namespace of the other process, as in a container.
-pub(crate) fn device_whose_file_is_open_in_a_container(scratch: &Scratch) -> Built {
+pub(crate) fn device_on_file_open_in_a_container(scratch: &Scratch) -> Built {
     let [lower, upper, work] = ["lower", "upper", "work"].map(|name| scratch.directory(name));
     let merged = scratch.directory("merged");
     let image = sparse(&upper.join("disk.img"), LENGTH);
@@ -292,7 +292,7 @@ pub(crate) fn device_whose_file_is_open_in_a_container(scratch: &Scratch) -> Bui
 }
 
 /// A file of an overlay; another process uses it in the upper layer.
-pub(crate) fn file_that_is_below(overlay: MakeOverlay, used: Use) -> impl Fn(&Scratch) -> Built {
+pub(crate) fn file_used_below(overlay: MakeOverlay, used: Use) -> impl Fn(&Scratch) -> Built {
     move |scratch| {
         let shown = overlay(scratch)?;
         let [real, file] = shown.file();

@@ -111,7 +111,7 @@ pub(crate) fn relative(target: &Path, from: &Path) -> PathBuf {
     PathBuf::from(up).join(target.strip_prefix("/").unwrap())
 }
 
-/// What a job does with the target.
+/// Operation of a job on the target.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Kind {
     Write,

@@ -16,7 +16,7 @@ use std::{
 
 pub(crate) const MIB: u64 = 1 << 20;
 
-/// Why a hazard cannot exist on this host.
+/// The reason that a hazard cannot exist on this host.
 pub(crate) type Unavailable = String;
 
 /// The directories of one test: a target root, and everything else.
@@ -246,7 +246,7 @@ pub(crate) fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// Runs a program on drop to undo something.
+/// Runs a program on drop to undo a change.
 pub(crate) struct Undo(Vec<String>);
 
 impl Undo {

@@ -145,7 +145,7 @@ pub(crate) fn root_before_the_job() {
     let scratch = Scratch::new();
     let before = prepare_other_directory(&scratch);
     let mut child = Runner::under(scratch.root()).start("run", &["--events"]);
-    wait_until_it_reads(&child);
+    wait_until_stdin_is_read(&child);
     replace_root(&scratch);
     send(&mut child, &write_victim(&scratch));
     child.wait_with_output().unwrap();
@@ -230,7 +230,7 @@ fn replace_root(scratch: &Scratch) {
 }
 
 /// Waits until the runner, a child of `timeout`, waits for its standard input.
-fn wait_until_it_reads(child: &Child) {
+fn wait_until_stdin_is_read(child: &Child) {
     let reading = format!("{} 0x0 ", libc::SYS_read);
     let children = format!("/proc/{0}/task/{0}/children", child.id());
     for _ in 0..500 {

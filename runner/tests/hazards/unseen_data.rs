@@ -44,7 +44,7 @@ pub(crate) fn in_a_large_sparse_file(scratch: &Scratch) -> Built {
     Ok(scene)
 }
 
-/// More data than the first allocated ranges of the backing file, of which each holds one block.
+/// A backing file with more allocated ranges than are read; the data is in one of the last.
 pub(crate) fn on_a_device_of_many_extents(scratch: &Scratch) -> Built {
     let image = sparse(&scratch.root().join("extents.img"), 512 * MIB);
     let file = File::options().write(true).open(&image).unwrap();

@@ -22,7 +22,7 @@ pub(crate) struct Case {
     pub(crate) read: Option<&'static str>,
     /// Expected class of the writes.
     pub(crate) write: Option<&'static str>,
-    /// Why the classes are expected.
+    /// The reason for the expected classes.
     pub(crate) reason: &'static str,
 }
 

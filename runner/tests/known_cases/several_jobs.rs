@@ -23,12 +23,12 @@ fn has_finding(result: &Value, code: &str) -> bool {
 }
 
 /// A disk with a tmpfs mounted below its directory, and a cold file of 64 MiB.
-struct Place {
+struct DiskAndMemory {
     _memory: Mounted,
     disk: Disk,
 }
 
-impl Place {
+impl DiskAndMemory {
     fn new() -> Option<Self> {
         let disk = Disk::ext4()?;
         let at = disk.at.join("memory");
@@ -42,14 +42,14 @@ impl Place {
             at.to_str().unwrap(),
         ];
         run("mount", &mount).map_err(|error| skip(&error)).ok()?;
-        let place = Self {
+        let storage = Self {
             _memory: Mounted::existing(&at),
             disk,
         };
-        cold(&place.disk.at.join("cold"), 64 * MIB);
-        image(&place.disk.at.join("warm"), 32 * MIB);
+        cold(&storage.disk.at.join("cold"), 64 * MIB);
+        image(&storage.disk.at.join("warm"), 32 * MIB);
         image(&at.join("f"), 16 * MIB);
-        Some(place)
+        Some(storage)
     }
 
     fn run(&self, jobs: [Value; 2]) -> Value {
@@ -80,14 +80,16 @@ fn direct_reads(block: &str) -> Value {
     json!({"filename": "cold", "size": "64m", "rw": "randread", "bs": block, "direct": 1, "iodepth": 4})
 }
 
-/// Neither job reads ahead, so nothing more than the direct reads reaches the disk.
+/// Neither job reads ahead, so only the direct reads reach the disk.
 #[test]
 fn direct_reads_next_to_reads_from_memory_are_not_readahead() {
-    let Some(place) = Place::new() else { return };
+    let Some(storage) = DiskAndMemory::new() else {
+        return;
+    };
     let warm = json!({"filename": "warm", "size": "32m", "rw": "randread", "bs": "4k", "direct": 0,
         "invalidate": 0, "ioengine": "psync", "rate_iops": 20_000});
     for (memory, block) in [(in_memory("randread"), "4k"), (warm, "64k")] {
-        let result = place.run([memory, direct_reads(block)]);
+        let result = storage.run([memory, direct_reads(block)]);
         let verdict = &result["verdict"]["read"];
         assert!(!sentence(verdict).contains("eadahead"), "{verdict}");
         let kinds = kinds(verdict);
@@ -98,8 +100,10 @@ fn direct_reads_next_to_reads_from_memory_are_not_readahead() {
 
 #[test]
 fn writes_to_memory_next_to_direct_reads_are_in_memory() {
-    let Some(place) = Place::new() else { return };
-    let result = place.run([in_memory("randwrite"), direct_reads("4k")]);
+    let Some(storage) = DiskAndMemory::new() else {
+        return;
+    };
+    let result = storage.run([in_memory("randwrite"), direct_reads("4k")]);
     let write = &result["verdict"]["write"];
     assert_eq!(write["class"], "no_device", "{write}");
     assert_eq!(write["shares"]["page_cache"], 1.0, "{write}");
@@ -109,9 +113,11 @@ fn writes_to_memory_next_to_direct_reads_are_in_memory() {
 
 #[test]
 fn a_job_without_io_is_the_reason_for_an_unknown_layer() {
-    let Some(place) = Place::new() else { return };
+    let Some(storage) = DiskAndMemory::new() else {
+        return;
+    };
     let null = json!({"filename": "warm", "size": "32m", "rw": "randread", "bs": "4k", "ioengine": "null", "rate_iops": 20_000});
-    let result = place.run([null, direct_reads("4k")]);
+    let result = storage.run([null, direct_reads("4k")]);
     let verdict = &result["verdict"]["read"];
     assert_eq!(verdict["class"], "unknown", "{verdict}");
     assert!(
@@ -141,7 +147,7 @@ fn reads_of_a_sparse_image_are_not_split() {
     assert!(!kinds(verdict).contains(&"split"), "{verdict}");
 }
 
-/// The file's pages are dirty until the end, and the device writes nothing.
+/// The file's pages stay dirty until the end, and nothing is written to the device.
 #[test]
 fn rewrites_without_a_sync_do_not_reach_the_device() {
     let Some(disk) = Disk::ext4() else { return };

@@ -85,7 +85,8 @@ struct OverlayOnDisk {
     disk: Disk,
 }
 
-/// A file of the length of another test's backing file is rejected if its layers are hidden.
+/// An unusual length: if its layers are hidden, a file as long as another test's backing file is
+/// rejected.
 const OVERLAY_BYTES: u64 = 16 * MIB + 5 * 4096;
 
 impl OverlayOnDisk {
@@ -213,7 +214,7 @@ fn random_reads_of_a_mapping_without_readahead_are_from_the_device() {
 
 // Discarded writes
 
-/// The file is removed and its pages are discarded; nobody else uses the loop device.
+/// The file is removed and its pages are discarded; no other program uses the loop device.
 #[test]
 fn writes_to_a_removed_file_are_not_foreign() {
     let Some(disk) = Disk::ext4() else { return };

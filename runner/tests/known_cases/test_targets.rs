@@ -66,8 +66,8 @@ pub(crate) struct Target {
     pub(crate) backing: Option<PathBuf>,
 }
 
-/// With the block size of larger disks. Blocks smaller than a page have tests of their own
-/// (`truth/attacks/partial_pages`).
+/// Uses the block size of larger disks. `truth/attacks/partial_pages` tests blocks smaller than a
+/// page.
 const EXT4: &[&str] = &[
     "mkfs.ext4",
     "-q",

@@ -1,4 +1,4 @@
-//! A run that is served by the device first and from memory later.
+//! A run whose reads are served by the device at first and from memory later.
 
 use crate::{
     scratch::program::report_in_root,

@@ -267,7 +267,7 @@ impl Device {
     }
 }
 
-/// Returns a number for names, and an unused part of the disk.
+/// Returns an unused part of the disk, and its number, which makes device names unique.
 fn part() -> (u64, String) {
     static USED: AtomicU64 = AtomicU64::new(0);
     let number = USED.fetch_add(1, Ordering::Relaxed);

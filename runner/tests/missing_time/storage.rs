@@ -1,5 +1,5 @@
-//! A FUSE filesystem that completes each request when a script decides, or never. Every request
-//! that is still open is completed on drop, even after a panic.
+//! A FUSE filesystem that completes each request at the time that a script returns, or never. All
+//! open requests are completed on drop, even after a panic.
 
 use super::scratch;
 use fuser::{
@@ -34,7 +34,7 @@ pub(crate) enum Kind {
     Truncate,
 }
 
-/// A request that the script decides on.
+/// A request whose completion time the script determines.
 #[derive(Clone, Debug)]
 pub(crate) struct Io {
     pub kind: Kind,
@@ -62,7 +62,7 @@ type Reply = Box<dyn FnOnce() + Send>;
 
 /// Replies that are not due yet.
 #[derive(Default)]
-struct Held {
+struct PendingReplies {
     timed: BTreeMap<(Instant, u64), Reply>,
     until_release: Vec<Reply>,
     count: u64,
@@ -76,10 +76,10 @@ struct Clock {
     counts: [u64; 6],
 }
 
-struct Gate {
+struct ReplyScheduler {
     script: Script,
     clock: Mutex<Clock>,
-    held: Mutex<Held>,
+    pending: Mutex<PendingReplies>,
     changed: Condvar,
 }
 
@@ -88,7 +88,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Gate {
+impl ReplyScheduler {
     fn handle(&self, kind: Kind, file: &str, offset: u64, reply: Reply) {
         let now = Instant::now();
         let (io, first) = {
@@ -111,63 +111,63 @@ impl Gate {
             Completion::At(at) => Some(first + at),
             Completion::Never => None,
         };
-        let mut held = lock(&self.held);
-        if held.released || due.is_some_and(|due| due <= now) {
-            drop(held);
+        let mut pending = lock(&self.pending);
+        if pending.released || due.is_some_and(|due| due <= now) {
+            drop(pending);
             return reply();
         }
-        held.count += 1;
-        let key = held.count;
+        pending.count += 1;
+        let key = pending.count;
         match due {
-            Some(due) => drop(held.timed.insert((due, key), reply)),
-            None => held.until_release.push(reply),
+            Some(due) => drop(pending.timed.insert((due, key), reply)),
+            None => pending.until_release.push(reply),
         }
         self.changed.notify_all();
     }
 
     /// Sends each reply when it is due.
     fn send_replies(&self) {
-        let mut held = lock(&self.held);
-        while !held.closed {
+        let mut pending = lock(&self.pending);
+        while !pending.closed {
             let now = Instant::now();
             let mut due: Vec<Reply> = Vec::new();
-            let released = held.released;
+            let released = pending.released;
             if released {
-                due.append(&mut held.until_release);
+                due.append(&mut pending.until_release);
             }
-            while let Some(entry) = held.timed.first_entry()
+            while let Some(entry) = pending.timed.first_entry()
                 && (released || entry.key().0 <= now)
             {
                 due.push(entry.remove());
             }
             if !due.is_empty() {
-                drop(held);
+                drop(pending);
                 due.into_iter().for_each(|reply| reply());
-                held = lock(&self.held);
+                pending = lock(&self.pending);
                 continue;
             }
-            held = match held.timed.first_key_value() {
+            pending = match pending.timed.first_key_value() {
                 Some(((next, _), _)) => {
                     let wait = next.saturating_duration_since(now);
-                    let waited = self.changed.wait_timeout(held, wait);
+                    let waited = self.changed.wait_timeout(pending, wait);
                     waited.unwrap_or_else(PoisonError::into_inner).0
                 }
                 None => self
                     .changed
-                    .wait(held)
+                    .wait(pending)
                     .unwrap_or_else(PoisonError::into_inner),
             };
         }
     }
 
     fn release(&self) {
-        lock(&self.held).released = true;
+        lock(&self.pending).released = true;
         self.changed.notify_all();
     }
 
     fn close(&self) {
         self.release();
-        lock(&self.held).closed = true;
+        lock(&self.pending).closed = true;
         self.changed.notify_all();
     }
 }
@@ -191,7 +191,7 @@ impl Node {
 type Nodes = Arc<Mutex<BTreeMap<u64, Node>>>;
 
 struct Files {
-    gate: Arc<Gate>,
+    scheduler: Arc<ReplyScheduler>,
     nodes: Nodes,
 }
 
@@ -309,7 +309,7 @@ impl Filesystem for Files {
             None => reply.error(Errno::ENOENT),
         };
         let name = self.name(ino);
-        self.gate
+        self.scheduler
             .handle(Kind::Truncate, &name, size, Box::new(truncate));
     }
 
@@ -334,7 +334,7 @@ impl Filesystem for Files {
             reply.ok();
         };
         let name = self.name(ino);
-        self.gate
+        self.scheduler
             .handle(Kind::Allocate, &name, offset, Box::new(allocate));
     }
 
@@ -374,7 +374,7 @@ impl Filesystem for Files {
             }
             reply.ok();
         };
-        self.gate
+        self.scheduler
             .handle(Kind::Unlink, &name.to_string_lossy(), 0, Box::new(remove));
     }
 
@@ -398,7 +398,7 @@ impl Filesystem for Files {
             Ok(data) => reply.data(&data),
             Err(error) => reply.error(error),
         };
-        self.gate
+        self.scheduler
             .handle(Kind::Read, &self.name(ino), offset, Box::new(send));
     }
 
@@ -426,7 +426,7 @@ impl Filesystem for Files {
             Ok(written) => reply.written(written),
             Err(error) => reply.error(error),
         };
-        self.gate
+        self.scheduler
             .handle(Kind::Write, &self.name(ino), offset, Box::new(send));
     }
 
@@ -437,7 +437,7 @@ impl Filesystem for Files {
 
     fn fsync(&self, _: &Request, ino: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
         let send = Box::new(move || reply.ok());
-        self.gate.handle(Kind::Sync, &self.name(ino), 0, send);
+        self.scheduler.handle(Kind::Sync, &self.name(ino), 0, send);
     }
 
     fn statfs(&self, _: &Request, _: INodeNo, reply: ReplyStatfs) {
@@ -482,7 +482,7 @@ impl Filesystem for Files {
 
 /// The mounted filesystem.
 pub(crate) struct Storage {
-    gate: Arc<Gate>,
+    scheduler: Arc<ReplyScheduler>,
     nodes: Nodes,
     replies: Option<JoinHandle<()>>,
     session: Option<BackgroundSession>,
@@ -498,10 +498,10 @@ impl Storage {
         script: impl Fn(&Io) -> Completion + Send + Sync + 'static,
     ) -> Option<Self> {
         let at = scratch::directory();
-        let gate = Arc::new(Gate {
+        let scheduler = Arc::new(ReplyScheduler {
             script: Box::new(script),
             clock: Mutex::default(),
-            held: Mutex::default(),
+            pending: Mutex::default(),
             changed: Condvar::new(),
         });
         let numbers = ROOT + 1..;
@@ -514,7 +514,7 @@ impl Storage {
         }
         let nodes: Nodes = Arc::new(Mutex::new(nodes));
         let filesystem = Files {
-            gate: gate.clone(),
+            scheduler: scheduler.clone(),
             nodes: nodes.clone(),
         };
         let mut config = Config::default();
@@ -526,9 +526,9 @@ impl Storage {
                 return None;
             }
         };
-        let sender = gate.clone();
+        let sender = scheduler.clone();
         Some(Self {
-            gate,
+            scheduler,
             nodes,
             replies: Some(thread::spawn(move || sender.send_replies())),
             session: Some(session),
@@ -557,12 +557,12 @@ impl Storage {
 
     /// Time of the first request.
     pub(crate) fn first_io(&self) -> Option<Instant> {
-        lock(&self.gate.clock).first
+        lock(&self.scheduler.clock).first
     }
 
     /// Completes all open requests now, and later ones immediately.
     pub(crate) fn release(&self) {
-        self.gate.release();
+        self.scheduler.release();
     }
 }
 
@@ -572,7 +572,7 @@ impl Drop for Storage {
         // Aborts the connection, so that no process can keep waiting for it.
         let at = self.at.path().to_str().unwrap();
         let _ = scratch::run("umount", &["--force", "--lazy", at]);
-        self.gate.close();
+        self.scheduler.close();
         if let Some(replies) = self.replies.take() {
             let _ = replies.join();
         }

@@ -47,7 +47,7 @@ pub(crate) fn violations(case: &Case, observed: &Observed) -> Vec<String> {
     found.extend(names(observed));
     found.extend(lengths(observed));
     found.extend(changed_files(case, observed));
-    found.extend(announced(case, observed));
+    found.extend(missing_notices(case, observed));
     found
 }
 
@@ -226,7 +226,7 @@ fn changed_files(case: &Case, observed: &Observed) -> Vec<String> {
 
 /// Findings about existing files must refer to files that change, and overwriting foreign data
 /// requires a confirmation.
-fn announced(case: &Case, observed: &Observed) -> Vec<String> {
+fn missing_notices(case: &Case, observed: &Observed) -> Vec<String> {
     let mut found = Vec::new();
     let target = observed.before.keys().find(|path| path.ends_with("target"));
     let Some((before, after)) =

@@ -1,4 +1,4 @@
-//! A link named `fio` to the runner, and fio: both get the same arguments.
+//! Runs fio, and the runner through a link named `fio`, with the same arguments.
 
 use serde_json::Value;
 use std::{
@@ -11,23 +11,24 @@ use std::{
 
 pub(crate) struct Programs {
     directory: tempfile::TempDir,
-    pub ours: PathBuf,
+    pub runner: PathBuf,
 }
 
 impl Programs {
     pub(crate) fn new() -> Self {
         let directory = super::directory();
-        let ours = directory.path().join("bin/fio");
+        let runner = directory.path().join("bin/fio");
         fs::create_dir(directory.path().join("bin")).unwrap();
-        symlink(env!("CARGO_BIN_EXE_leadline-runner"), &ours).unwrap();
-        Self { directory, ours }
+        symlink(env!("CARGO_BIN_EXE_leadline-runner"), &runner).unwrap();
+        Self { directory, runner }
     }
 
     pub(crate) fn path(&self) -> &Path {
         self.directory.path()
     }
 
-    /// Runs a program in a directory of its own, so that it does not find the other's files.
+    /// Runs a program in a separate directory, so that it does not find the files of the other
+    /// program.
     pub(crate) fn start(&self, program: &Path, arguments: &[&str], input: &str) -> Output {
         let directory = self.directory_of(program);
         fs::create_dir_all(&directory).unwrap();
@@ -50,17 +51,22 @@ impl Programs {
         child.wait_with_output().unwrap()
     }
 
-    /// The directory of a program.
+    /// The working directory of a program.
     pub(crate) fn directory_of(&self, program: &Path) -> PathBuf {
-        let name = if program == self.ours { "ours" } else { "fio" };
+        let name = if program == self.runner {
+            "runner"
+        } else {
+            "fio"
+        };
         self.path().join(name)
     }
 
-    pub(crate) fn ours(&self, arguments: &[&str], input: &str) -> Output {
-        self.start(&self.ours, arguments, input)
+    pub(crate) fn runner(&self, arguments: &[&str], input: &str) -> Output {
+        self.start(&self.runner, arguments, input)
     }
 
-    /// Names, groups, block sizes, and I/Os of each job, by both programs; `None` without fio.
+    /// Names, groups, block sizes and I/Os of each job in the output of both programs; `None`
+    /// without fio.
     pub(crate) fn both(&self, arguments: &[&str], input: &str) -> Option<[Vec<String>; 2]> {
         let fio = super::run("fio", &["--version"]);
         if let Err(error) = fio {
@@ -73,7 +79,7 @@ impl Programs {
             assert!(output.status.success(), "{errors}");
             summary(&serde_json::from_slice(&output.stdout).unwrap())
         };
-        Some([run(Path::new("fio")), run(&self.ours)])
+        Some([run(Path::new("fio")), run(&self.runner)])
     }
 }
 

@@ -67,7 +67,7 @@ impl OwnReads {
         let last = Arc::clone(&self.0);
         let path = format!("/proc/{pid}/io");
         spawn(move || {
-            be_on_time();
+            set_realtime_priority();
             while let Some(bytes) = read_bytes(&path) {
                 *last.lock().unwrap() = bytes;
                 sleep(Duration::from_millis(1));
@@ -97,7 +97,7 @@ impl OwnReads {
 }
 
 /// Gives the calling thread real-time priority, so that it does not miss the exit of a process.
-fn be_on_time() {
+fn set_realtime_priority() {
     let priority = libc::sched_param { sched_priority: 1 };
     // SAFETY: the parameter is valid; 0 is the calling thread.
     let result = unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const priority) };

@@ -20,7 +20,7 @@ pub(crate) struct Situation {
     /// The job without `ioengine`, which the test sets.
     pub job: Value,
     /// Called when the run has started, with the runner's process ID, for example to drop a cache
-    /// or to use the disk during the measurement.
+    /// or use the disk during the measurement.
     pub during_run: Option<Box<dyn FnOnce(u32)>>,
     pub truth: Expected,
     /// Loop devices, mounts and processes that must exist during the run.

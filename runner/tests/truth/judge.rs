@@ -39,7 +39,7 @@ const MEMORY: &[&str] = &["page_cache", "lower_cache", "no_device"];
 const ZEROS: &[&str] = &["unwritten", "zeros"];
 const DEVICE: &[&str] = &["device"];
 
-/// One wrong direction makes the outcome wrong; one unknown direction makes it unknown.
+/// If one direction is wrong, the outcome is wrong; otherwise, if one is unknown, it is unknown.
 pub(crate) fn judge(result: &Value, truths: &[Truth]) -> Outcome {
     assert!(!truths.is_empty());
     let mut is_unknown = false;

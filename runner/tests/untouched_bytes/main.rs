@@ -194,12 +194,12 @@ fn total(job: &Value, length: u64) -> u64 {
     regions.map(|region| region.end).sum()
 }
 
-/// What a run's jobs may do to their file.
+/// Changes that a run's jobs may make to their file.
 struct Permitted {
     regions: Vec<Range<u64>>,
     /// The file must not be longer than this.
     max_length: u64,
-    /// No job may change anything.
+    /// No job may change the file.
     only_reads: bool,
     /// The only allowed length after a successful run.
     length: Option<u64>,

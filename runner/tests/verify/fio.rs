@@ -15,7 +15,7 @@ const METHODS: &[&str] = &[
     "md5", "crc7", "crc16", "crc32", "crc32c", "crc64", "sha1", "sha256", "sha3-224", "sha3-256",
     "sha3-384", "sha3-512", "xxhash",
 ];
-/// Where `flip` changes a bit.
+/// The offset at which `flip` changes a bit.
 const FLIPPED: u64 = 5 * BLOCK + 2000;
 
 /// fio's exit status and output. Returns `None` and reports a skip if fio is not installed.

@@ -4,8 +4,8 @@ use super::{BLOCK, LENGTH, job, outcome::Outcome, scratch};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Changes to the job with the last `engines` engines, and the minimum number of blocks that must
-/// be checked.
+/// Job changes, each with one of the last `engines` engines, and the minimum number of blocks that
+/// must be checked.
 fn combinations(engines: usize) -> Vec<(Value, u64)> {
     let all = LENGTH / BLOCK;
     let all_engines = [

@@ -1,4 +1,4 @@
-//! What a run reports about the blocks that it verified.
+//! The results that a run reports for the verified blocks.
 
 use super::{
     scratch::program,

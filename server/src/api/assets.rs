@@ -13,7 +13,8 @@ use std::{borrow::Cow, fmt::Write, io::Read};
 /// `vite.config.ts` compresses scripts and styles to `NAME.gz`, which keeps the server binary
 /// small. They are decompressed here; the compression layer then compresses responses with an
 /// encoding that the client accepts. Those of the web UI are also embedded as `NAME.br`, which
-/// clients receive unchanged if they accept Brotli: its best level is too slow for each response.
+/// clients receive unchanged if they accept Brotli: its best level is too slow to use for each
+/// response.
 #[derive(RustEmbed)]
 #[folder = "../web/dist"]
 struct Dist;

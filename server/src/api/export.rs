@@ -125,7 +125,7 @@ fn has_bins(report: &Report) -> bool {
 }
 
 /// # Errors
-/// The run is a result of another program, which has no samples.
+/// Returns an error for the result of another program, which has no samples.
 async fn check_samples(runs: &Runs, n: u64) -> Result<(), Error> {
     match runs.intact_summary(n).await?.source {
         Source::Leadline => Ok(()),

@@ -28,7 +28,7 @@ pub(crate) const MAX_RESULT: usize = 16 << 20;
 /// document is ignored. Importing the same result again returns the run of the first import with
 /// status 200.
 #[utoipa::path(post, path = "/runs/import", tag = "runs",
-    request_body(content = Object, description = "Output of fio, as it is"),
+    request_body(content = Object, description = "Unmodified output of fio"),
     params(ImportResultQuery),
     responses(
         (status = 201, body = Run, headers(("Location" = String, description = "Path of the run"))),

@@ -133,7 +133,7 @@ pub fn body(body: &Value) {
     }
 }
 
-/// A result of fio. A stored document can be imported again, and is the same run.
+/// A result of fio. Importing the stored document again yields the same run.
 pub fn foreign_result(text: &[u8]) {
     let import = |text: &[u8], group| {
         let options = ImportOptions {

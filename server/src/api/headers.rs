@@ -36,8 +36,8 @@ const PAGE_SECURITY: [(HeaderName, &str); 4] = [
     ),
 ];
 
-/// Types that a browser shows only as text, or not at all. A policy would have no effect: that of
-/// the page applies. The pages have no workers, whose scripts would need one.
+/// Types that a browser shows only as text, or not at all. A policy would have no effect, because
+/// the page's policy applies. Only worker scripts would need one, and the pages have no workers.
 const SUBRESOURCES: [&str; 3] = ["text/javascript", "text/css", "font/"];
 
 /// Middleware: adds the security headers.

@@ -12,7 +12,7 @@ pub(crate) struct Health {
     status: &'static str,
     /// Server version.
     version: &'static str,
-    /// Why runs cannot start at the moment.
+    /// The reason that runs cannot currently start.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     reasons: Vec<String>,

@@ -261,7 +261,7 @@ mod tests {
     use crate::studies::experiments;
     use serde_json::json;
 
-    /// `expected` are the invalid fields.
+    /// `expected`: the invalid fields.
     fn check(body: Value, expected: &[&str]) {
         let problems = run_request(body.clone()).err().unwrap_or_default();
         let fields: Vec<&str> = problems

@@ -1,5 +1,5 @@
-//! A study as one web page that opens without a server: everything that the page of the study
-//! shows.
+//! A study as a self-contained web page that opens without a server, with the same contents as the
+//! study's page.
 
 use crate::{
     api::{
@@ -52,7 +52,7 @@ async fn saved_study(runs: &Runs, n: u64) -> Result<SavedStudy, Error> {
         Some(_) => Some(runs.procedure_results(n).await?),
         None => None,
     };
-    // As in the web UI, the page of a sweep or procedure shows its results instead of its steps.
+    // As in the web UI, the page of a sweep or procedure shows results instead of steps.
     let is_folded = procedure.is_some() || study.steps.iter().any(|step| !step.sweep.is_empty());
     let mut compared = None;
     let mut shown = Vec::new();
@@ -72,8 +72,8 @@ async fn saved_study(runs: &Runs, n: u64) -> Result<SavedStudy, Error> {
     })
 }
 
-/// The comparison that the page of the study shows and the time series of its groups; `None` if
-/// there are too few results.
+/// The comparison on the study's page, and the time series of its groups; `None` if there are too
+/// few results.
 async fn compare_steps(
     runs: &Runs,
     study: &Study,

@@ -64,7 +64,7 @@ pub(crate) async fn get_schedule(
 
 /// Replace a schedule
 ///
-/// Due times before the change do not start.
+/// Runs that were due before the change do not start.
 #[utoipa::path(put, path = "/schedules/{n}", tag = "schedules", request_body = ScheduleRequest,
     responses((status = 200, body = Schedule), ProblemResponses))]
 pub(crate) async fn replace_schedule(

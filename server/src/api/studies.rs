@@ -101,7 +101,7 @@ pub(crate) async fn patch_study(
 
 /// Delete an ended study and its runs
 ///
-/// If files of the study still have to be removed, the study is deleted when they are.
+/// If the study still has files to remove, it is deleted after they are removed.
 #[utoipa::path(delete, path = "/studies/{n}", tag = "studies",
     responses((status = 204, description = "Deleted"), ProblemResponses))]
 pub(crate) async fn delete_study(

@@ -4,7 +4,7 @@ pub(crate) mod real_files;
 
 use crate::{
     load::{engine::null::Null, measure::*, pattern::io::Kind},
-    system::clock::fixture::Virtual,
+    system::clock::fixture::VirtualClock,
 };
 use leadline_protocol::job::engine::BufferPages;
 use std::{cell::RefCell, collections::VecDeque, rc::Rc};
@@ -140,9 +140,9 @@ fn with_complete_min<E: Engine>(
     source: Reads,
     step_ns: u64,
     complete_min: u32,
-) -> Loop<E, Virtual, Reads> {
+) -> Loop<E, VirtualClock, Reads> {
     let pool = BufferPool::new(depth, 4096, BufferPages::Mmap).unwrap();
-    let clock = Virtual::stepping(step_ns);
+    let clock = VirtualClock::stepping(step_ns);
     Loop::new(engine, clock, source, pool, None, complete_min)
 }
 
@@ -151,7 +151,7 @@ fn measuring_loop<E: Engine>(
     depth: usize,
     source: Reads,
     step_ns: u64,
-) -> Loop<E, Virtual, Reads> {
+) -> Loop<E, VirtualClock, Reads> {
     with_complete_min(engine, depth, source, step_ns, 1)
 }
 

@@ -20,7 +20,7 @@ use crate::{
         worker::instructions::single_step::count_steps,
     },
     plan::fixture::{resolved, same, target},
-    system::{buffers::BufferPool, clock::fixture::Virtual, host::fixture::skip},
+    system::{buffers::BufferPool, clock::fixture::VirtualClock, host::fixture::skip},
 };
 use leadline_protocol::job::engine::BufferPages;
 use serde::{Deserialize, Serialize};
@@ -85,7 +85,7 @@ fn count(depth: u32, mut options: Value) -> io::Result<f64> {
 fn count_loop<S: Source>(depth: u32, source: S, stats: &WorkerStats) -> io::Result<f64> {
     let engine = Null::new(depth);
     let pool = BufferPool::new(depth as usize, 1, BufferPages::Mmap)?;
-    let mut work = Loop::new(engine, Virtual::stepping(100), source, pool, None, 1);
+    let mut work = Loop::new(engine, VirtualClock::stepping(100), source, pool, None, 1);
     let run = || {
         let exit = work.run(&AtomicU64::new(u64::MAX), stats);
         matches!(exit, Ok(LoopExit::Finished))

@@ -52,14 +52,14 @@ pub(crate) struct WorkerOutcome {
     pub written: Option<WrittenBlocks>,
     /// Failed I/Os after which the worker continued.
     pub errors: Vec<ErrorCount>,
-    /// Writes that must be looked up after the measurement.
+    /// Writes whose storage layers are looked up after the measurement.
     pub write_samples: Vec<WriteSample>,
 }
 
-/// Why a worker could not start or continue.
+/// An error that prevents a worker from starting or continuing.
 #[derive(Debug)]
 pub(crate) struct WorkerError {
-    /// What failed, such as `setting nice`.
+    /// The failed action, such as `setting nice`.
     pub action: &'static str,
     pub error: io::Error,
 }

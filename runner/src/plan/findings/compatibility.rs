@@ -56,12 +56,12 @@ fn options(job: &Job) -> [(&'static str, bool, &'static str); 30] {
         (
             "verify_dump",
             job.verify_dump.is_some(),
-            "the report has the offset and the damage of each bad block",
+            "the report lists the offset and damage of each bad block",
         ),
         (
             "error_dump",
             job.error_dump.is_some(),
-            "the report has the first failed I/Os by operation and error",
+            "the report lists the first failed I/Os by operation and error",
         ),
         (
             "create_serialize",

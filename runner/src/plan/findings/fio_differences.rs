@@ -25,7 +25,7 @@ pub(crate) fn add_findings(requested: &Job, job: &ResolvedJob, issues: &mut Issu
     }
 }
 
-/// Options that fio applies differently, each with a sentence.
+/// Options that fio applies differently, each with an explanation.
 fn differences(requested: &Job, job: &ResolvedJob) -> Vec<(&'static str, String)> {
     let mut notes = Vec::new();
     let mut note = |applies: bool, option: &'static str, sentence: &str| {

@@ -34,7 +34,7 @@ pub(super) fn report(jobs: &[ResolvedJob], issues: &mut Issues) {
             direct.name, target.path, buffered.name
         ),
         json!({"direct": direct.name, "buffered": buffered.name, "path": target.path}),
-        "Set the same direct for all jobs that use the file, or separate their regions.",
+        "Set the same value of direct for all jobs that use the file, or separate their regions.",
     );
 }
 

@@ -1,4 +1,5 @@
-//! The first write to a file also allocates its blocks, so it is not a repeat of later writes.
+//! The first write to a file also allocates its blocks, so its result is not comparable with that
+//! of later writes.
 
 use leadline_protocol::{
     finding::{Finding, Severity},

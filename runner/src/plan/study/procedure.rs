@@ -1,4 +1,4 @@
-//! What to expect from a study whose runs follow a procedure.
+//! Notes on the runs, duration and writes of a study that follows a procedure.
 
 use leadline_compare::{
     load_curve::{MAX_EXTRA, planned_seconds},
@@ -83,7 +83,7 @@ fn test_writes(test: &SniaTest, steps: &[StepPlan]) -> String {
         .sum::<u64>();
     match test.test {
         SniaTestName::WriteSaturation => format!(
-            "Writes at most {}, or for {}.",
+            "Writes at most {}, for at most {}.",
             bytes(known),
             duration(f64::from(test.cell_seconds) * 1000.0)
         ),
@@ -99,13 +99,13 @@ fn curve_notes(curve: &LoadCurve, steps: &[StepPlan]) -> Vec<String> {
     let Some(rates) = planned_seconds(curve) else {
         let writes = steps.iter().any(|step| writes(&step.plan.jobs));
         let bytes = if writes {
-            " The amount of data written depends on its IOPS and is unknown in advance."
+            " The amount of data written depends on the IOPS of the first run and is unknown in advance."
         } else {
             ""
         };
         let most = PLANNED_RATES + MAX_EXTRA;
         return vec![format!(
-            "First a run without a rate limit, then up to {most} rates of 10 to 120 s each, from 10 % of its IOPS upward. An overloaded rate is repeated once; higher ones are not run.{bytes}"
+            "The first run has no rate limit. It is followed by up to {most} rates of 10 to 120 s each, from 10 % of its IOPS upward. An overloaded rate is repeated once; higher ones are not run.{bytes}"
         )];
     };
     let seconds: u32 = rates.iter().map(|(_, seconds)| seconds).sum();
@@ -122,8 +122,8 @@ fn curve_notes(curve: &LoadCurve, steps: &[StepPlan]) -> Vec<String> {
     notes
 }
 
-/// Arrivals vary by the square root of their number; four times that is exceeded by chance in one of
-/// 30,000 runs. `None` for reads.
+/// The standard deviation of the number of arrivals is the square root of its mean. About one run
+/// in 30,000 exceeds the mean by more than four standard deviations. `None` for reads.
 fn most_bytes(rates: &[(f64, u32)], steps: &[StepPlan]) -> Option<u64> {
     let jobs = &steps.first()?.plan.jobs;
     let job = jobs.iter().find(|_| writes(jobs))?;

@@ -22,7 +22,7 @@ struct Limit {
 }
 
 impl Limit {
-    /// `percent` of `available` bytes.
+    /// Limit of `percent` of the `available` bytes.
     fn share(requested: u64, percent: u8, available: u64, resource: &str) -> Self {
         Self {
             requested,

@@ -111,7 +111,7 @@ fn problems_of_all_steps_are_reported_together() {
     );
 }
 
-/// The step itself has no such value.
+/// The step does not contain the invalid value.
 #[test]
 fn problems_of_a_swept_value_identify_the_sweep() {
     let sweep = json!([{"option": "iodepth", "values": [1, 0]}]);

@@ -1,4 +1,4 @@
-//! Plans the interim looks of a study with `until_decided`.
+//! Plans the interim analyses (looks) of a study with `until_decided`.
 
 use leadline_compare::{DEFAULT_THRESHOLD_PERCENT, looks::plan_looks};
 use leadline_protocol::{
@@ -11,7 +11,7 @@ use leadline_protocol::{
 };
 
 /// # Errors
-/// The study has too few repeats for a verdict.
+/// Returns a problem if the study has too few repeats for a verdict.
 pub(super) fn until_decided(study: &StudySpec) -> Result<Option<UntilDecided>, Problem> {
     let Some(definition) = &study.until_decided else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Priorities of single I/Os.
+//! Priorities of individual I/Os.
 
 use crate::plan::tests::{plan, resolved_job};
 use serde_json::{Value, json};

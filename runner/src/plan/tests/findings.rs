@@ -114,7 +114,7 @@ fn findings_depend_on_options() {
         ),
         (
             "file_overwritten",
-            json!({"filename": "ours", "rw": "write", "size": "1m", "file_state": "fresh"}),
+            json!({"filename": "owned", "rw": "write", "size": "1m", "file_state": "fresh"}),
             json!({"filename": "new", "rw": "write", "size": "1m", "file_state": "fresh"}),
         ),
         (

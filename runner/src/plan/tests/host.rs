@@ -49,7 +49,7 @@ impl HostView for TableHost {
                 ..file(GIB, Some(true))
             },
             "/data/short" => file(64 * MIB, Some(true)),
-            "/data/sparse" | "/data/ours-sparse" => file(GIB, Some(false)),
+            "/data/sparse" | "/data/owned-sparse" => file(GIB, Some(false)),
             "/data/linked-sparse" => PathFacts {
                 write_problem: Some(Problem::guard(
                     "hard_linked",
@@ -59,7 +59,7 @@ impl HostView for TableHost {
                 )),
                 ..file(GIB, Some(false))
             },
-            "/data/ours" => file(GIB, Some(true)),
+            "/data/owned" => file(GIB, Some(true)),
             "/data/odd" => file(1000, Some(true)),
             "/data/empty" => file(0, Some(true)),
             "/data" | "/data/dir" | "/dev/" => other(PathKind::Directory),
@@ -180,7 +180,7 @@ impl TableHost {
             can_poll: true,
             free_bytes: self.free,
             fully_written: None,
-            is_owned: path.starts_with("/data/ours"),
+            is_owned: path.starts_with("/data/owned"),
             under_target_root: true,
             read_problem: None,
             write_problem: None,

@@ -315,7 +315,7 @@ fn states_expand_to_options() {
         job[name] = json!(value);
         resolved_job(job)
     };
-    let fresh = of("ours", "write", "file_state", "fresh");
+    let fresh = of("owned", "write", "file_state", "fresh");
     assert_eq!(
         (
             fresh.target.fallocate,
@@ -324,7 +324,7 @@ fn states_expand_to_options() {
         ),
         (Fallocate::None, 0, false)
     );
-    let written = of("ours-sparse", "read", "file_state", "written");
+    let written = of("owned-sparse", "read", "file_state", "written");
     assert_eq!(
         (written.target.overwrite, written.targets[0].layout_bytes),
         (true, MIB)

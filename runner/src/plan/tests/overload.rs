@@ -51,11 +51,11 @@ fn times_below_a_second_and_above_an_hour_are_rejected() {
 }
 
 #[test]
-fn a_time_requires_a_rate_in_ios() {
+fn overload_time_requires_rate_iops() {
     for changes in [
         json!({"rate_iops": null}),
         json!({"rate_iops": 0}),
-        // A rate in bytes has no number of arrivals.
+        // A rate in bytes does not determine the number of arrivals.
         json!({"rate_iops": null, "rate": "1m"}),
         // Only the rate of writes is limited, but the job reads.
         json!({"rate_iops": ",1000"}),
@@ -64,7 +64,7 @@ fn a_time_requires_a_rate_in_ios() {
     ] {
         let found = problems(&changes);
         assert!(
-            matches!(&found[..], [(code, detail)] if code == "missing_rate" && detail.contains("nothing is due")),
+            matches!(&found[..], [(code, detail)] if code == "missing_rate" && detail.contains("no I/O is due")),
             "{changes}: {found:?}"
         );
     }
@@ -111,7 +111,7 @@ fn zero_disables_overload_detection() {
 
 /// A second of arrivals, or four times the queue depth of all workers.
 #[test]
-fn the_limit_follows_from_the_rate_and_the_queue() {
+fn limit_depends_on_rate_and_queue_depth() {
     for (changes, backlog, duration_ms) in [
         (json!({}), 1000, 5000),
         (json!({"overload_time": "1500ms"}), 1000, 1500),

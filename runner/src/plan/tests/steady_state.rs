@@ -75,7 +75,7 @@ fn values_without_an_effect_are_rejected() {
 }
 
 #[test]
-fn the_plan_reports_what_ends_the_job_first() {
+fn plan_reports_jobs_that_may_end_before_steady_state() {
     let codes = |changes| {
         let findings = plan(job(&changes)).findings;
         let codes = findings.into_iter().map(|finding| finding.code);

@@ -99,7 +99,7 @@ fn writes(job: &ResolvedJob, worker: &MeasuredWorker) -> Option<PartEstimate> {
     })
 }
 
-/// How a worker's syncs cover its writes.
+/// The relation between a worker's syncs and the writes that they cover.
 struct Syncs {
     completed: u64,
     /// Number of completed syncs after a write that are needed to cover it.

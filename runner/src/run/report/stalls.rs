@@ -13,7 +13,8 @@ use leadline_protocol::{
 };
 use std::{cmp::Reverse, ops::Range};
 
-/// A time without completions of fewer median latencies is normal, for example with I/Os of 1 GiB.
+/// A stall is longer than this many median latencies: with I/Os of 1 GiB, for example, a second
+/// without completions is normal.
 const MEDIAN_LATENCIES: u64 = 10;
 const MAX_SPANS: usize = 100;
 
@@ -71,8 +72,8 @@ fn threshold_ns(directions: [&DirectionStats; 3]) -> u64 {
     (medians.max().unwrap_or(0) * MEDIAN_LATENCIES).max(MIN_SILENCE_NS)
 }
 
-/// Clips periods without completions to the measured window: a blocked worker has them beyond its
-/// end.
+/// Clips periods without completions to the measured window: those of a blocked worker can extend
+/// beyond its end.
 fn worker_stalls(worker: &MeasuredWorker, threshold_ns: u64) -> WorkerStalls {
     let window = worker.outcome.measure_ns..worker.outcome.end_ns;
     let spans = worker.silences.iter();

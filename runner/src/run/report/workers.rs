@@ -153,7 +153,7 @@ fn ramp_completed(workers: &[&MeasuredWorker]) -> u64 {
     directions.map(|stats| stats.ios.get()).sum()
 }
 
-/// `stop`: what ended the worker before its limits, if anything did.
+/// `stop`: the cause if the worker ended before its limits.
 fn ended_by(job: &ResolvedJob, worker: &MeasuredWorker, stop: Option<EndedBy>) -> EndedBy {
     let runtime_ns = job.timing.runtime_ms.map(|ms| ms * NS_PER_MS);
     let is_over = runtime_ns.is_some_and(|runtime_ns| worker.measured_ns() >= runtime_ns);

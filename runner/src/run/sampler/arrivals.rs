@@ -16,13 +16,13 @@ use leadline_protocol::{
     report::arrivals::{ArrivalReport, Growth, Overload, growth},
 };
 
-/// Older readings are thinned out above this number. Quarters of a window are then found within
-/// 0.1 % of its length.
+/// Number of readings above which older ones are thinned out. The quarters of a window can then be
+/// located to within 0.1 % of its length.
 const MAX_READINGS: usize = 4096;
 const QUARTERS: u64 = 4;
 
-/// The jobs with `rate_iops` for each direction. Without the rate of one, its completed I/Os would
-/// hide the backlog of the other.
+/// The jobs with `rate_iops` for each direction. If one direction had no rate, its completed I/Os
+/// would hide the backlog of the other.
 #[derive(Default)]
 pub(crate) struct Arrivals {
     monitors: Vec<Monitor>,

@@ -38,7 +38,8 @@ impl PhaseLayers {
         }
     }
 
-    /// `phase_so_far`: all samples of the phase. `residency`: if it was read at the end of this one.
+    /// `phase_so_far`: all samples of the phase. `residency`: set if it was read at the end of this
+    /// sample.
     pub(crate) fn push(
         &mut self,
         now_ms: f64,

@@ -1,5 +1,5 @@
-//! Checks `rate_min` and `rate_iops_min`: the rates of each worker per `rate_cycle`, after a start of
-//! two seconds (fio backend.c, `__check_min_rate`).
+//! Checks `rate_min` and `rate_iops_min`: the rates of each worker per `rate_cycle`, after the
+//! first two seconds (fio backend.c, `__check_min_rate`).
 
 use crate::{
     run::worker_pool::{
@@ -14,7 +14,7 @@ use leadline_protocol::{
     report::limit::ViolatedLimit,
 };
 
-/// Start of the measured window that is not checked.
+/// Time at the start of the measured window that is not checked.
 const GRACE_NS: u64 = 2 * NS_PER_SECOND;
 
 /// The workers of jobs with a minimum rate.

@@ -1,4 +1,4 @@
-//! Decides whether more I/Os arrive than the storage completes, so that the rest of the run shows
+//! Detects that more I/Os arrive than the storage completes, so that the remaining run would show
 //! nothing new. Pure.
 //!
 //! Pauses, slow starts, throttling and devices that have become slower do not end a run early.
@@ -38,7 +38,7 @@ pub(super) struct Detector {
     start_ns: u64,
     /// The boundaries of the last parts.
     marks: VecDeque<Mark>,
-    /// Highest completions per ns of an earlier period.
+    /// Highest completion rate of an earlier period, in I/Os per ns.
     best: f64,
 }
 
@@ -53,7 +53,8 @@ impl Detector {
         }
     }
 
-    /// Returns the period if the job is overloaded at its end. The times must increase.
+    /// Adds a reading. Returns the last period if the job was overloaded during it. Times must
+    /// increase.
     pub(super) fn push(&mut self, mark: Mark) -> Option<Overload> {
         if self.start_ns == 0 {
             self.start_ns = mark.at_ns;
@@ -63,7 +64,8 @@ impl Detector {
             if elapsed_ns < self.part_ns {
                 return None;
             }
-            // The runner was paused, or reads too rarely: nothing is known about the time between.
+            // The runner was paused, or the readings are too far apart to evaluate the time between
+            // them.
             if elapsed_ns > self.part_ns * 3 / 2 {
                 self.marks.clear();
             }

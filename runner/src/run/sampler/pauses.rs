@@ -1,5 +1,5 @@
-//! Periods in which the runner did not run: it was stopped or frozen, or the host was suspended.
-//! Detected when the sampler wakes up late.
+//! Periods in which the runner was stopped or frozen, or the host was suspended. Detected when the
+//! sampler wakes up late.
 
 use crate::system::clock::NS_PER_MS;
 use leadline_protocol::report::missing_time::PauseCause;

@@ -8,18 +8,18 @@ use crate::{
 use leadline_protocol::plan::job::ResolvedJob;
 use std::ops::Range;
 
-/// Minimum time that is recorded, in ns.
+/// Minimum length of a recorded silence, in ns.
 pub(crate) const MIN_SILENCE_NS: u64 = NS_PER_SECOND;
 /// Bounds the memory of runs without a time limit.
 const MAX_SPANS: usize = 10_000;
 
 #[derive(Debug, Default)]
 pub(crate) struct Silence {
-    /// Finished times of at least [`MIN_SILENCE_NS`] (CLOCK_MONOTONIC, in ns).
+    /// Finished silences of at least [`MIN_SILENCE_NS`] (CLOCK_MONOTONIC, in ns).
     spans: Vec<Range<u64>>,
-    /// The current time without completions, up to the last sample.
+    /// The current silence, up to the last sample.
     current: Option<Range<u64>>,
-    /// When the I/Os in flight were first observed.
+    /// Time at which the I/Os in flight were first observed.
     submitted_ns: Option<u64>,
     ended_ios: u64,
 }
@@ -47,8 +47,8 @@ impl Silence {
         }
     }
 
-    /// When the I/Os in flight were first observed, including in excused samples (CLOCK_MONOTONIC,
-    /// in ns).
+    /// Time at which the I/Os in flight were first observed, including in exempt samples
+    /// (CLOCK_MONOTONIC, in ns).
     pub(crate) fn submitted_ns(&self) -> Option<u64> {
         self.submitted_ns
     }
@@ -58,7 +58,7 @@ impl Silence {
         self.current.as_ref().map_or(0, length)
     }
 
-    /// All times of at least [`MIN_SILENCE_NS`], in order.
+    /// All silences of at least [`MIN_SILENCE_NS`], in order.
     pub(crate) fn finish(mut self) -> Vec<Range<u64>> {
         self.end();
         self.spans
@@ -78,8 +78,8 @@ fn length(span: &Range<u64>) -> u64 {
     span.end - span.start
 }
 
-/// Whether a worker is waiting for kernel writeback: an fsync or a throttled buffered write takes
-/// long even though the job's devices work. `is_writing` takes the kernel name of a device.
+/// Whether a worker is waiting for kernel writeback: an fsync or a throttled buffered write takes a
+/// long time even though the job's devices work. `is_writing` takes the kernel name of a device.
 pub(crate) fn waits_for_writeback(
     stats: &WorkerStats,
     job: &ResolvedJob,

@@ -1,4 +1,4 @@
-//! Ends jobs at steady state: reads the counters of their workers once per interval.
+//! Ends jobs at steady state, which is detected from their workers' counters once per interval.
 
 use crate::{
     run::worker_pool::{
@@ -54,7 +54,7 @@ impl SteadyStates {
         has_ended
     }
 
-    /// When the next interval ends; `u64::MAX` without active jobs.
+    /// End of the next interval; `u64::MAX` without active jobs.
     pub(super) fn due_ns(&self) -> u64 {
         let active = self.monitors.iter().filter(|monitor| monitor.is_active);
         active.map(Monitor::due_ns).min().unwrap_or(u64::MAX)
@@ -100,7 +100,7 @@ struct Monitor {
     last_ns: u64,
     last: Completed,
     last_lat_sum_ns: u64,
-    /// The last intervals, at most a window.
+    /// The last intervals, at most one window.
     intervals: VecDeque<Interval>,
     attained_ns: Option<u64>,
     /// Whether the job is running.
@@ -183,7 +183,7 @@ impl Monitor {
         }
     }
 
-    /// `otherwise`: the progress if the steady state is not attained.
+    /// `otherwise`: the progress to report if the steady state has not been attained.
     fn summary(&self, otherwise: Progress) -> String {
         let attained_s = self.attained_s().map(Progress::AttainedAfter);
         let value = self.window().map(|window| {

@@ -24,7 +24,7 @@ struct Reading {
     start_ns: u64,
     at_ns: u64,
     directions: [Totals; 3],
-    /// The window of the last I/O has been emitted.
+    /// Whether the window of the last I/O has been emitted.
     has_ended: bool,
 }
 
@@ -48,7 +48,7 @@ impl Default for Latencies {
 }
 
 impl WorkerWindows {
-    /// Emits the windows since the last call, if they are wanted.
+    /// Emits the windows since the last call, if the listener uses them.
     pub(super) fn emit(&mut self, pool: &WorkerPool, jobs: &[ResolvedJob], sink: &mut EventSink) {
         if !sink.has_windows() {
             return;

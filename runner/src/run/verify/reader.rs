@@ -194,7 +194,7 @@ impl JobVerifier {
         evict(opened)?;
         let mut flags = OFlags::RDONLY | OFlags::CLOEXEC;
         flags.set(OFlags::DIRECT, self.direct);
-        // Opens the same inode, whatever has happened to its path.
+        // Opens the same inode, even if its path has changed.
         let path = format!("/proc/self/fd/{}", opened.fd.as_raw_fd());
         let fd = open(path, flags, Mode::empty())?;
         let target = &opened.target;

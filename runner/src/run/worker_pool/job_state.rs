@@ -7,7 +7,7 @@ use crate::{
 use leadline_protocol::{job::keyword::ExitWhat, plan::job::TimingOptions};
 use std::{collections::BTreeSet, sync::atomic::Ordering};
 
-/// A job while it runs.
+/// A running job.
 pub(crate) struct JobState {
     /// In the measured window.
     pub completed: Completed,
@@ -88,9 +88,10 @@ impl WorkerPool {
         }
     }
 
-    /// Ends the jobs that end because a worker of a job with `exitall` is done (fio libfio.c,
-    /// `fio_terminate_threads`). Returns the jobs that this call ended, by index. `applied`: workers
-    /// whose end has already had its effect; jobs that start later are not ended by it.
+    /// Ends the jobs selected by `exit_what` when a worker of a job with `exitall` is done (fio
+    /// libfio.c, `fio_terminate_threads`). Returns the jobs that this call ended, by index.
+    /// `applied`: workers whose end has already been applied, which does not end jobs that start
+    /// later.
     pub(crate) fn apply_exitall(&self, applied: &mut BTreeSet<usize>, now_ns: u64) -> Vec<usize> {
         let mut ended = Vec::new();
         for (index, worker) in self.workers.iter().enumerate() {
@@ -145,7 +146,7 @@ impl WorkerPool {
     }
 }
 
-/// Whether a worker that is not done ends with a job with these options.
+/// Whether the end of a job with these options ends a worker that is not yet done.
 fn ends_with(worker: &Worker, pool: &WorkerPool, timing: &TimingOptions) -> bool {
     let stage = worker.progress.stage();
     let is_ended = match timing.exit_what {

@@ -5,12 +5,12 @@ use crate::system::clock::Clock;
 use std::cell::Cell;
 
 #[derive(Debug, Default)]
-pub(crate) struct Virtual {
+pub(crate) struct VirtualClock {
     now_ns: Cell<u64>,
     step_ns: u64,
 }
 
-impl Virtual {
+impl VirtualClock {
     /// Creates a clock that starts at 0.
     pub(crate) fn stepping(step_ns: u64) -> Self {
         Self {
@@ -20,7 +20,7 @@ impl Virtual {
     }
 }
 
-impl Clock for Virtual {
+impl Clock for VirtualClock {
     fn now_ns(&self) -> u64 {
         self.now_ns.set(self.now_ns.get() + self.step_ns);
         self.now_ns.get()

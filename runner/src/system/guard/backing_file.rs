@@ -8,7 +8,7 @@ use std::{
 };
 
 /// The backing file and the offset of the device in it, to find holes; `None` if the file is not
-/// visible. Writes the device's dirty pages, so that the file has all its data.
+/// visible. Writes the device's dirty pages, so that the file contains all of its data.
 pub(super) fn holes(device: impl AsFd, block: &BlockDevice) -> Option<(OwnedFd, u64)> {
     let backing = block.backing.as_ref()?;
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;

@@ -1,5 +1,5 @@
-//! Exclusive opens of devices. A message about a failed one names the processes that have the device
-//! open.
+//! Opens devices exclusively. If that fails, the error message names the processes that have the
+//! device open.
 
 use crate::system::{
     guard::{FIELD, file::permission_denied, not_a_device},
@@ -80,7 +80,7 @@ fn held(block: &BlockDevice) -> Problem {
 }
 
 /// Other processes that have the device, its disk or one of its partitions open: an exclusive open
-/// of a disk also covers its partitions, and the reverse. The kernel does not show which of them is
+/// of a disk also covers its partitions, and vice versa. The kernel does not show which of them is
 /// exclusive.
 fn processes(kernel: &Kernel, block: &BlockDevice) -> Vec<Process> {
     let disk = block.disk.as_ref().unwrap_or(&block.name);
@@ -123,7 +123,7 @@ mod tests {
     };
 
     #[test]
-    fn devices_that_others_hold_briefly_are_claimed() {
+    fn devices_held_briefly_by_others_are_claimed() {
         let Some(device) = Attached::new() else {
             return;
         };

@@ -83,7 +83,7 @@ impl<'a> Source<'a> {
 }
 
 impl Contents {
-    /// Reads samples. `regions`: byte ranges to sample in addition.
+    /// Reads samples. `regions`: additional byte ranges to sample.
     ///
     /// # Errors
     /// Returns an error if the target cannot be read.
@@ -330,7 +330,7 @@ impl<'a> Sample<'a> {
         Ok(read as u64)
     }
 
-    /// Skips holes. Without a file that has them, everything may be data.
+    /// Skips holes. If they are unknown, every byte may be data.
     fn next_data(&self, at: u64) -> u64 {
         let Some((file, offset)) = self.holes else {
             return at;

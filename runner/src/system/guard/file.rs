@@ -18,7 +18,7 @@ use rustix::{
 };
 use std::path::Path;
 
-/// Why two files cannot be distinguished.
+/// The reason that two files cannot be distinguished.
 const POSSIBLY_SAME: &str =
     "it has the same length, and the kernel does not show whether it is the same file";
 
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn files_and_directories_need_the_access_of_the_run() {
+    fn runs_need_access_to_files_and_directories() {
         if !geteuid().is_root() {
             return skip("only root can act as another user");
         }
@@ -284,7 +284,7 @@ mod tests {
             ..other.clone()
         };
         check(same_path, "ext4", true);
-        // FUSE has its own device number.
+        // A FUSE filesystem has a separate device number.
         let same_inode = Backing {
             inode: Some(stat.inode),
             ..other.clone()

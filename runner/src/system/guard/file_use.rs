@@ -99,7 +99,7 @@ fn no_other_writer(users: Vec<User<()>>) -> Result<(), String> {
     }
 }
 
-/// Repeats a check while it fails, for one second.
+/// Repeats a failing check for up to one second.
 ///
 /// # Errors
 /// Returns the last error.
@@ -245,7 +245,7 @@ mod tests {
 
     /// The kernel grants no lease on a directory.
     #[test]
-    fn locks_are_seen_without_leases() {
+    fn locks_are_detected_without_leases() {
         let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         let open = || OwnedFd::from(File::open(dir.path()).unwrap());
         let (file, locked) = (open(), open());
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_lease_does_not_end_the_process() {
+    fn a_broken_lease_does_not_kill_the_process() {
         let file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         let _ = lease(&file, libc::F_WRLCK);
         let status = fs::read_to_string("/proc/self/status").unwrap();

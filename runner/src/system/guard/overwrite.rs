@@ -225,7 +225,7 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Problem {
 }
 
 /// Times of the last modification and of the last change of the inode, in seconds and nanoseconds.
-/// A program can set the former back, but not the latter.
+/// A program can restore the former, but not the latter.
 fn change_times(file: impl AsFd) -> Option<[(i64, i64); 2]> {
     let now = fstat(file).ok()?;
     Some([
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_files_are_overwritten_and_owned_files_are_not() {
+    fn only_data_in_foreign_files_counts_as_overwritten() {
         let dir = directory();
         let base = dir.path().canonicalize().unwrap();
         fs::create_dir(base.join("root")).unwrap();

@@ -1,5 +1,5 @@
-//! What the operator permits: directories for target files, and devices for raw writes. Users' jobs
-//! cannot extend these permissions.
+//! Permissions granted by the operator: directories for target files, and devices for raw writes.
+//! Users' jobs cannot extend these permissions.
 
 use leadline_protocol::problem::Problem;
 use rustix::{

@@ -1,7 +1,7 @@
 //! Rejects targets that a process of another program can change or has locked. An exclusive open of
-//! a device does not detect processes that opened it without O_EXCL. The loop driver has its backing
-//! file open, so the kernel grants no lease on it; and a lease on a file of an overlay does not cover
-//! the file below. In these cases, the processes are searched instead.
+//! a device does not detect processes that opened it without O_EXCL. The loop driver has its
+//! backing file open, so the kernel grants no lease on it; and a lease on a file of an overlay does
+//! not cover the file below. In these cases, the open files of all processes are searched instead.
 
 use crate::system::{
     guard::{
@@ -113,7 +113,7 @@ impl BackingFile<'_> {
         }
         match try_to_write(path) {
             Err(Errno::AGAIN) => Err(self.in_use("is leased by another process")),
-            // A user with access to the device only cannot see locks.
+            // Locks on the file are not visible to a user who can access only the device.
             Err(_) => Ok(()),
             Ok(file) => check_unlocked(&file).map_err(|reason| self.in_use(reason)),
         }
@@ -160,7 +160,7 @@ mod tests {
     use crate::system::guard::device::tests::Attached;
     use std::fs::File;
 
-    /// This process runs the program of the guard, so it is not another one.
+    /// This process runs the same program as the guard, so it does not count as another program.
     #[test]
     fn own_descriptors_do_not_reject_a_device() {
         let Some(device) = Attached::new() else {

@@ -152,7 +152,7 @@ fn devices_without_a_medium_are_rejected() {
 }
 
 #[test]
-fn remedies_describe_what_to_do() {
+fn remedies_depend_on_the_cause() {
     let guard = Guard::new(Fixture::new(STACK).inventory(), &Permissions::default());
     for (name, remedy) in [
         ("sda1", "Unmount /boot first"),

@@ -1,5 +1,5 @@
-//! Opens files without changing their access time (atime). Symbolic links have one, too, which
-//! every resolution of a path changes.
+//! Opens files without changing their access time (atime). Symbolic links also have one, which
+//! changes whenever a path is resolved through them.
 
 use rustix::{fs::OFlags, io::Errno};
 use std::os::fd::OwnedFd;

@@ -19,7 +19,7 @@ use std::{
 
 /// Unit of sizes in sysfs, regardless of the device's sector size.
 pub(crate) const SECTOR_BYTES: u64 = 512;
-/// Bio-based drivers honor `queue/iostats` since these kernel versions (commits 526d10061bc2 and
+/// First kernel versions whose bio-based drivers honor `queue/iostats` (commits 526d10061bc2 and
 /// 10764815ff47). In older kernels, it is always 0 for these drivers. zram counts regardless of it
 /// (`bio_start_io_acct` in drivers/block/zram/zram_drv.c).
 const IOSTATS_SINCE: &[(DeviceKind, (u32, u32))] = &[

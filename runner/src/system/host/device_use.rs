@@ -130,8 +130,8 @@ impl Inventory {
 
     /// The devices through which other processes can change or lock the bytes of a device, even if
     /// it is claimed: the device itself, its partitions or disk, and the backing devices of loop
-    /// devices. Not the members of dm and md devices, because the kernel claims them, and programs
-    /// that manage them (mdmon) write their metadata.
+    /// devices. Excludes the members of dm and md devices, because the kernel claims them, and
+    /// programs that manage them (mdmon) write their metadata.
     pub(crate) fn shared_devices<'a>(&'a self, block: &'a BlockDevice) -> Vec<&'a BlockDevice> {
         let mut shared = vec![block];
         shared.extend(self.partitions(block));
@@ -243,7 +243,7 @@ impl Inventory {
         };
         match same {
             SameFile::Yes => Some(Use::SharesFile(name)),
-            // A user without access to the devices sees only that the files are equally long.
+            // Without access to the devices, only the equal lengths of the files are known.
             SameFile::Possibly if is_identified(block) && is_identified(other) => {
                 Some(Use::MayShareFile(name))
             }

@@ -11,7 +11,8 @@ use std::fs::File;
 const CONTROL: &str = "/dev/mapper/control";
 /// `_IOWR(DM_IOCTL, DM_TABLE_STATUS_CMD, struct dm_ioctl)`.
 const DM_TABLE_STATUS: Opcode = opcode::read_write::<[u8; HEAD_BYTES]>(0xfd, 12);
-/// Requests the table instead of the target status, for which thin pools would commit metadata.
+/// Requests the table instead of the target status, because thin pools commit metadata to report
+/// their status.
 const TABLE_NO_FLUSH: u32 = 1 << 4 | 1 << 11;
 /// Set by the kernel if the table did not fit.
 const BUFFER_FULL: u32 = 1 << 8;

@@ -16,13 +16,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Beginnings of the names of filesystems that a server implements.
+/// Name prefixes of filesystems that a server implements.
 const SERVED: [&str; 6] = ["fuse", "nfs", "cifs", "smb3", "9p", "ceph"];
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum SameFile {
     Yes,
-    /// It cannot be excluded: they have the same length and, if it is known, the same inode number.
+    /// The files have the same length and, if known, the same inode number.
     Possibly,
 }
 
@@ -43,14 +43,14 @@ pub(crate) struct FileIdentity {
 /// How to interpret the device and inode numbers of a file.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 enum Numbering {
-    /// They identify the file.
+    /// The numbers identify the file.
     Own,
     /// The filesystem shows files of other filesystems, usually with their inode numbers.
     Shown,
     /// An overlay whose layers are outside of this mount namespace. A file that was copied up keeps
     /// the inode number of the lower file.
     Hidden,
-    /// They may be those of another file.
+    /// The numbers may belong to another file.
     Unknown,
 }
 
@@ -63,7 +63,7 @@ impl FileIdentity {
         }
         let is_possible = match self.numbering.max(other.numbering) {
             Numbering::Unknown => true,
-            // One filesystem does not show a file under two numbers.
+            // A filesystem never shows the same file under two numbers.
             _ if self.is_on_filesystem_of(other) => false,
             Numbering::Hidden => true,
             Numbering::Shown => self.has_same_inode(other),
@@ -149,8 +149,8 @@ impl Inventory {
     }
 
     /// Whether a process has the file open or mapped, directly or through an overlay. A file that
-    /// is only possibly the same does not count, because the server of a FUSE filesystem has all
-    /// files open that others use through it.
+    /// is only possibly the same does not count, because the server of a FUSE filesystem has every
+    /// file open that is used through it.
     pub(crate) fn is_open_as(&self, file: &FileIdentity, open: &OpenFile) -> bool {
         let has = |stat: Stat| file.numbers.contains(&(stat.dev, stat.inode));
         let may_be_shown = || open.stat.length == file.length || !file.has_exact_length;

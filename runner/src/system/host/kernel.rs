@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_numbers_are_missing() {
+    fn invalid_numbers_count_as_missing() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("size");
         for text in ["-1", "18446744073709551616", "1e9", "0x10", "", "\u{661}"] {

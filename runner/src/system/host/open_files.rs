@@ -3,7 +3,7 @@
 //! namespaces do not matter. Only root sees the processes of other users, and a process in a
 //! container sees only those of the container.
 //!
-//! A thread can have a descriptor table of its own, and a process whose first thread has ended has
+//! A thread can have a separate descriptor table, and a process whose first thread has ended has
 //! its files and mappings only in the entries of the others. Each table is searched once.
 
 use crate::system::host::{
@@ -18,10 +18,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// How a process uses a file or device. Of several uses, the greatest is reported.
+/// How a process uses a file or device. Of several uses, only the greatest is reported.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Access {
-    /// It cannot change it.
+    /// The process cannot change the file or device.
     Read,
     Locked,
     /// A shared mapping that is writable, or that mprotect(2) can make writable.
@@ -30,8 +30,8 @@ pub(crate) enum Access {
 }
 
 impl Access {
-    /// Whether a target with such a user is rejected. Readers do not lose data, and monitors and
-    /// probes (udev, blkid) read devices at any time.
+    /// Whether a target that another program uses in this way is rejected. Readers do not lose
+    /// data, and monitors and probes (udev, blkid) read devices at any time.
     pub(crate) fn prevents_writes(self) -> bool {
         self > Self::Read
     }
@@ -207,9 +207,9 @@ fn descriptor_access(info: &Path) -> Access {
     }
 }
 
-/// Shared mappings of a process. Its threads have the same ones, except those that have ended. A
-/// line is `begin-end permissions offset major:minor inode path`; these numbers differ from those of
-/// stat(2) on btrfs and overlayfs, so the files are looked up by their address ranges.
+/// Shared mappings of a process. All of its threads share them, except threads that have ended. A
+/// line is `begin-end permissions offset major:minor inode path`; these numbers differ from those
+/// of stat(2) on btrfs and overlayfs, so the files are looked up by their address ranges.
 fn mapped<T>(threads: &[PathBuf], search: impl Fn(&OpenFile) -> Option<T>) -> Vec<(Access, T)> {
     let maps = |thread| Some((thread, fs::read(Path::new(thread).join("maps")).ok()?));
     let mut maps = threads.iter().filter_map(maps);
@@ -237,9 +237,10 @@ fn mapped<T>(threads: &[PathBuf], search: impl Fn(&OpenFile) -> Option<T>) -> Ve
     text.lines().filter_map(used).collect()
 }
 
-/// Whether mprotect(2) can make a mapping writable (`VM_MAYWRITE`), because the mapped descriptor was
-/// writable. The permissions of the link in `map_files` do not show this, because the kernel does
-/// not update them if another file is mapped at the same addresses. Without the flags, it may be.
+/// Whether mprotect(2) can make a mapping writable (`VM_MAYWRITE`), because the mapped descriptor
+/// was writable. The permissions of the link in `map_files` do not show this, because the kernel
+/// does not update them if another file is mapped at the same addresses. If the flags are unknown,
+/// returns true.
 fn may_become_writable(thread: &Path, range: &str) -> bool {
     let smaps = fs::read(thread.join("smaps")).unwrap_or_default();
     let smaps = String::from_utf8_lossy(&smaps);

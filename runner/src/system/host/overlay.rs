@@ -51,9 +51,10 @@ pub(crate) fn real_file_on<'a>(
     None
 }
 
-/// An existing directory on the filesystem that stores new files of a directory: on an overlay, one
-/// in its upper layer. Opening the overlay's own directory for writing could copy it to that layer.
-/// `None` if the layer is not visible in this mount namespace, or does not exist.
+/// Returns an existing directory on the filesystem that stores new files of `directory`. For an
+/// overlay, it is in the upper layer, because opening the overlay's directory for writing could
+/// copy it to that layer. `None` if the layer is not visible in this mount namespace, or does not
+/// exist.
 pub(crate) fn storage_of_new_files(mounts: &[MountEntry], directory: &Path) -> Option<PathBuf> {
     let mut storage = directory.to_owned();
     for _ in 0..=MAX_DEPTH {
@@ -163,7 +164,7 @@ mod tests {
 
     /// The options are those that Linux 6.18 showed in /proc/self/mountinfo.
     #[test]
-    fn layers_of_an_overlay_have_any_name() {
+    fn layers_of_an_overlay_can_have_any_name() {
         let check = |options: &str, expected: &[&str]| {
             let layers = Layers::of(options);
             let found: Vec<_> = layers.upper.iter().chain(&layers.lower).collect();

@@ -7,7 +7,7 @@ use crate::system::clock::wall_ms;
 use rustix::fs::{XattrFlags, fgetxattr, fsetxattr};
 use std::{fs::File, io, os::unix::fs::MetadataExt, path::Path, time::Duration};
 
-/// What a run created the file for. Only targets may be overwritten by other runs.
+/// Purpose for which a run created the file. Only targets may be overwritten by other runs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Mark {
     Target,
@@ -115,7 +115,7 @@ mod tests {
             Mark::Target => Mark::Log,
             Mark::Log => Mark::Target,
         };
-        assert!(!is_owned(other, &path), "a log is no target");
+        assert!(!is_owned(other, &path), "a log is not a target");
         assert_eq!(fs::read(&path).unwrap(), b"data");
         assert!(is_owned(mark, &path), "reads keep the mark valid");
         // File timestamps advance once per tick (up to 10 ms).

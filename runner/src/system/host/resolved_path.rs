@@ -1,6 +1,6 @@
-//! Resolves what is at a path. The plan, the guard and the run all use this, so they cannot
-//! disagree. Symbolic links are resolved first and the path is made absolute, so that all later
-//! checks refer to the same file.
+//! Resolves paths to files and devices. The plan, the guard and the run all use this, so they
+//! cannot disagree. Symbolic links are resolved first and the path is made absolute, so that all
+//! later checks refer to the same file.
 
 use crate::{plan::host_view::PathKind, system::host::kernel::Dev};
 use std::{

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Boost frequencies: `acpi-cpufreq` and others, and `intel_pstate`.
 const BOOST: &[&str] = &["cpufreq/boost", "intel_pstate/no_turbo"];
 
-/// Values by the name of the setting.
+/// Values by setting name.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct SettingsSnapshot(BTreeMap<String, String>);
 
@@ -46,7 +46,7 @@ impl SettingsSnapshot {
         snapshot
     }
 
-    /// The limits and not the current frequency, which always changes.
+    /// Adds the limits but not the current frequency, which changes constantly.
     fn add_frequencies(&mut self, kernel: &Kernel) {
         let cpu = kernel.sys.join("devices/system/cpu");
         for policy in names(cpu.join("cpufreq")) {

@@ -48,8 +48,8 @@ use std::{
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(10);
 
 type FoundData = Result<Option<Overwritten>, Problem>;
-/// Values that have been computed.
-type Known<K, V> = RefCell<HashMap<K, V>>;
+/// Values computed so far.
+type Cache<K, V> = RefCell<HashMap<K, V>>;
 
 #[derive(Debug)]
 pub struct View {
@@ -57,9 +57,9 @@ pub struct View {
     guard: Guard,
     default_directory: PathBuf,
     /// By path.
-    facts: Known<String, PathFacts>,
+    facts: Cache<String, PathFacts>,
     /// By path and regions.
-    overwritten: Known<(String, Vec<Range<u64>>), FoundData>,
+    overwritten: Cache<(String, Vec<Range<u64>>), FoundData>,
 }
 
 impl View {
@@ -125,13 +125,13 @@ impl View {
     }
 }
 
-/// The value of a key, which is computed once.
-fn once<K: Eq + Hash, V: Clone>(known: &Known<K, V>, key: K, compute: impl FnOnce() -> V) -> V {
-    if let Some(value) = known.borrow().get(&key) {
+/// Returns the value of a key, and computes it the first time.
+fn once<K: Eq + Hash, V: Clone>(cache: &Cache<K, V>, key: K, compute: impl FnOnce() -> V) -> V {
+    if let Some(value) = cache.borrow().get(&key) {
         return value.clone();
     }
     let value = compute();
-    known.borrow_mut().insert(key, value.clone());
+    cache.borrow_mut().insert(key, value.clone());
     value
 }
 

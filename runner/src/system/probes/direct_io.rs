@@ -13,7 +13,7 @@ use leadline_protocol::{
 use rustix::fs::{AtFlags, IFlags, StatxAttributes, StatxFlags, ioctl_getflags, statx};
 use std::os::fd::BorrowedFd;
 
-/// Since this kernel version, btrfs copies direct writes to files with checksums through the page
+/// As of this kernel version, btrfs copies direct writes to files with checksums through the page
 /// cache, because the data could change during checksumming (commit 968f19c5b1b7, partly
 /// backported).
 const BTRFS_BUFFERED_WRITES: (u32, u32) = (6, 14);

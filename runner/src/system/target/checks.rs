@@ -19,7 +19,7 @@ pub(crate) fn check_identity(
     }
 }
 
-/// `change`: what happened to the path, such as "was removed".
+/// `change`: the change to the path, such as "was removed".
 pub(crate) fn identity_changed(path: &str, change: &str) -> Problem {
     Problem::guard(
         "identity_changed",

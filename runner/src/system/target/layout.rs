@@ -128,7 +128,7 @@ impl Targets {
         result.map_err(|error| layout_problem(file, error))
     }
 
-    /// Removing a file waits for the I/O on it, so a stop does not wait for that.
+    /// Removing a file waits for its I/O, so a stop does not wait for the removal.
     fn remove_hung(&self, file: OwnedFile) {
         let permissions = self.permissions.clone();
         within(HUNG_TIMEOUT, "remove", move || {

@@ -26,7 +26,7 @@ use std::{
 const IN_USE_TIMEOUT: Duration = Duration::from_secs(2);
 const IN_USE_POLL: Duration = Duration::from_millis(50);
 
-/// Removes those files of a study that still exist.
+/// Removes the files of a study that still exist.
 pub(crate) fn remove_leftovers(owned: &OwnedFiles, permissions: &Permissions) -> CleanupResult {
     let deadline = Instant::now() + IN_USE_TIMEOUT;
     let mut result = CleanupResult::default();

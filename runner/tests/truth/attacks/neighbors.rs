@@ -249,7 +249,7 @@ pub(super) const CASES: &[Case] = &[
             file.write_all_at(&[1; 4096], SIZE + round * 4096).unwrap();
         })
     }),
-    // Workers of the job that follow one another
+    // Workers that run one after another
     case("a_second_worker_follows_the_stream_of_the_first", |at| {
         let volume = ext4(at)?;
         let path = volume.cold_file("f", SIZE);

@@ -152,7 +152,7 @@ fn without_readahead(at: &Path, make: &str) -> Result<Volume, String> {
     Ok(volume)
 }
 
-/// btrfs has a readahead setting of its own, of at least 4 MiB.
+/// btrfs has a separate readahead setting of at least 4 MiB.
 fn btrfs_readahead(device: &str) -> Option<PathBuf> {
     let filesystems = fs::read_dir("/sys/fs/btrfs").ok()?.flatten();
     filesystems

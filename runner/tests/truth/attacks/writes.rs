@@ -311,7 +311,7 @@ pub(super) const CASES: &[Case] = &[
         plain(volume, &path, changes, truth)
     }),
     case("passes_that_a_neighbor_flushes_except_the_last", |at| {
-        // A pass over 256 pages, then a pause with a flush, and so on; five passes.
+        // Five passes over 256 pages, with a pause and a flush after each but the last.
         let volume = ext4(at)?;
         let path = volume.cold_file("f", MIB);
         let job = bursts(&path, "randwrite", 256, json!({"size": "1m", "loops": 5}));

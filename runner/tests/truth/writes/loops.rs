@@ -493,7 +493,8 @@ pub(super) const CASES: &[Case] = &[
     }),
 ];
 
-/// Each read of an image reads one page. Files inherit the setting when they are opened.
+/// Disables readahead, so that each read of an image reads one page. Files inherit the setting when
+/// they are opened.
 fn without_readahead(at: &Path) -> Result<Volume, String> {
     let volume = ext4(at)?;
     set_readahead(&volume.device.0, "0")?;

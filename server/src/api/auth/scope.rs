@@ -18,7 +18,7 @@ impl Scope {
         match self {
             Self::Full => true,
             Self::Read => {
-                // Neither changes anything.
+                // Neither request changes anything.
                 method.is_safe() || path.ends_with("/plan") || path == "/api/v1/import"
             }
             Self::Metrics => *method == Method::GET && path == "/api/v1/metrics",

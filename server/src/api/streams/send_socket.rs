@@ -86,7 +86,7 @@ impl Socket {
         self.send_message(Message::text(text)).await
     }
 
-    /// Sends a heartbeat, which is also the first message. Returns like `send`.
+    /// Sends a heartbeat, which is also the first message. Returns the same result as `send`.
     pub(crate) async fn send_heartbeat(&mut self) -> bool {
         self.send_message(Message::Text(self.heartbeat.clone()))
             .await

@@ -424,7 +424,7 @@ export const getSchedule = <ThrowOnError extends boolean = false>(options: Optio
 /**
  * Replace a schedule
  *
- * Due times before the change do not start.
+ * Runs that were due before the change do not start.
  */
 export const replaceSchedule = <ThrowOnError extends boolean = false>(options: Options<ReplaceScheduleData, ThrowOnError>) => (options.client ?? client).put<ReplaceScheduleResponses, ReplaceScheduleErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -509,7 +509,7 @@ export const planStudy = <ThrowOnError extends boolean = false>(options: Options
 /**
  * Delete an ended study and its runs
  *
- * If files of the study still have to be removed, the study is deleted when they are.
+ * If the study still has files to remove, it is deleted after they are removed.
  */
 export const deleteStudy = <ThrowOnError extends boolean = false>(options: Options<DeleteStudyData, ThrowOnError>) => (options.client ?? client).delete<DeleteStudyResponses, DeleteStudyErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],

@@ -1607,7 +1607,7 @@ export type Health = {
      */
     version: string;
     /**
-     * Why runs cannot start at the moment.
+     * The reason that runs cannot currently start.
      */
     reasons?: Array<string>;
 };
@@ -2540,11 +2540,11 @@ export type Job = {
      */
     verify_async?: string | number;
     /**
-     * Write bad blocks to files. No effect: the report has the offset and the damage of each bad block.
+     * Write bad blocks to files. No effect: the report lists the offset and damage of each bad block.
      */
     verify_dump?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
-     * Print failed I/Os. No effect: the report has the first failed I/Os by operation and error.
+     * Print failed I/Os. No effect: the report lists the first failed I/Os by operation and error.
      */
     error_dump?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
@@ -7498,7 +7498,7 @@ export type CreateRunResponse = CreateRunResponses[keyof CreateRunResponses];
 
 export type ImportResultData = {
     /**
-     * Output of fio, as it is
+     * Unmodified output of fio
      */
     body: {
         [key: string]: unknown;

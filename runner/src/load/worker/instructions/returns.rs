@@ -17,7 +17,7 @@ use crate::{
         worker::instructions::single_step::count_steps,
     },
     plan::fixture::{resolved, target},
-    system::{buffers::BufferPool, clock::fixture::Virtual},
+    system::{buffers::BufferPool, clock::fixture::VirtualClock},
 };
 use leadline_protocol::job::engine::BufferPages;
 use serde_json::json;
@@ -32,7 +32,7 @@ pub(crate) fn counts() -> impl Iterator<Item = (String, io::Result<f64>)> {
     let psync: fn(u64) -> io::Result<u64> = |ios| count(ios, Psync::new);
     let nop: fn(u64) -> io::Result<u64> = |ios| {
         count(ios, |files| {
-            Uring::<_, Nop>::new(files, 1, &Setup::default()).expect("a ring in the child")
+            Uring::<_, Nop>::new(files, 1, &Setup::default()).expect("the child can create a ring")
         })
     };
     let engines = [("psync", psync), ("io_uring_nop", nop)];
@@ -54,7 +54,7 @@ fn count<E: Engine>(ios: u64, make_engine: impl Fn(&[OwnedFd]) -> E) -> io::Resu
         let engine = make_engine(&files);
         let source = Unlimited(Pattern::new(&job, 0));
         let pool = BufferPool::new(1, 4096, BufferPages::Mmap).expect("a buffer");
-        let mut work = Loop::new(engine, Virtual::stepping(100), source, pool, None, 1);
+        let mut work = Loop::new(engine, VirtualClock::stepping(100), source, pool, None, 1);
         let exit = work.run(&AtomicU64::new(u64::MAX), &WorkerStats::default());
         matches!(exit, Ok(LoopExit::Finished))
     };

@@ -165,7 +165,7 @@ fn values_out_of_range() {
     }
 }
 
-/// The schema of a job has the bounds of its options.
+/// The job schema contains the bounds of the options.
 #[test]
 fn numbers_outside_the_schema_are_rejected() {
     let document = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../web/openapi.json"));

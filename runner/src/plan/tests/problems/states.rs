@@ -113,8 +113,8 @@ fn states_do_not_overwrite_foreign_files() {
     let rewritten = json!({"filename": "linked-sparse", "size": "1m", "direct": 0, "rw": "read", "overwrite": 1});
     check(rewritten, "hard_linked", "overwrite", "2 links");
     for job in [
-        on("ours", "fresh", "write"),
-        on("ours-sparse", "written", "read"),
+        on("owned", "fresh", "write"),
+        on("owned-sparse", "written", "read"),
         on("full", "written", "read"),
         on("new", "fresh", "write"),
     ] {

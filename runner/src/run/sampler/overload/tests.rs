@@ -1,4 +1,4 @@
-//! Arrival sequences with the expected decision. They were written before the detector: 1,000 I/Os
+//! Arrival sequences with the expected results. They were written before the detector: 1,000 I/Os
 //! per second arrive for 60 s at a device whose capacity changes; the period is 5 s.
 
 use super::*;
@@ -42,7 +42,7 @@ impl Queue {
     }
 }
 
-/// When the run ends, in seconds. `capacity`: I/Os per second at a time in ms.
+/// End time of the run, in seconds. `capacity`: I/Os per second at a time in ms.
 fn ended_s(backlog: f64, capacity: impl Fn(u64) -> f64) -> Option<f64> {
     let mut queue = Queue::new(backlog);
     let mut detector = Detector::new(OPTIONS);
@@ -66,7 +66,11 @@ fn hiccups_are_not_overload() {
     let cases: [Case; 15] = [
         ("enough capacity", 0.0, |_| 2000.0),
         ("exactly enough", 0.0, |_| 1000.0),
-        ("2 % too little: the whole run decides", 0.0, |_| 980.0),
+        (
+            "2 % too little: detected only from the whole run",
+            0.0,
+            |_| 980.0,
+        ),
         ("a pause of 3 s", 0.0, |t| {
             if between(t, 10.0, 13.0) { 0.0 } else { 2000.0 }
         }),
@@ -103,8 +107,8 @@ fn hiccups_are_not_overload() {
         ("cold for the first 3 s", 0.0, |t| {
             if t < 3000 { 200.0 } else { 2000.0 }
         }),
-        ("a backlog of the ramp that falls", 20_000.0, |_| 1200.0),
-        ("a backlog of the ramp that stays", 20_000.0, |_| 1000.0),
+        ("a shrinking backlog from the ramp", 20_000.0, |_| 1200.0),
+        ("a constant backlog from the ramp", 20_000.0, |_| 1000.0),
     ];
     for (name, backlog, capacity) in cases {
         assert_eq!(ended_s(backlog, capacity), None, "{name}");
@@ -113,13 +117,13 @@ fn hiccups_are_not_overload() {
 
 #[test]
 fn overload_ends_soon_after_the_limit() {
-    // The limit is exceeded when `LIMIT` more I/Os have arrived than completed; the period follows,
-    // with parts that begin at whole seconds.
+    // The limit is exceeded when `LIMIT` more I/Os have arrived than completed. After that, a full
+    // period must pass, whose parts begin at whole seconds.
     let cases: [(Case, f64, f64); 7] = [
         (("half the capacity", 0.0, |_| 500.0), 7.0, 9.0),
         (("a tenth", 0.0, |_| 100.0), 6.0, 8.0),
         (("20 % too little", 0.0, |_| 800.0), 10.0, 12.0),
-        (("a backlog of the ramp", 5000.0, |_| 500.0), 5.0, 5.2),
+        (("a backlog from the ramp", 5000.0, |_| 500.0), 5.0, 5.2),
         (
             ("short pauses in each second", 0.0, |t| {
                 if t % 1000 < 500 { 0.0 } else { 1000.0 }
@@ -174,7 +178,7 @@ fn paused_time_is_ignored() {
     }
 }
 
-/// Poisson arrivals, as a number in each 100 ms.
+/// Number of Poisson arrivals in each 100 ms.
 fn poisson(random: &mut Xoshiro256PlusPlus, mean: f64) -> f64 {
     let (limit, mut product, mut count) = ((-mean).exp(), 1.0, -1.0);
     while product > limit {

@@ -1,5 +1,5 @@
-//! `steady_state.json` has series of rates and their results, computed with fractions by an author
-//! who had not seen this code, from fio's source (steadystate.c).
+//! `steady_state.json` contains series of rates with the expected results. They were computed with
+//! fractions from fio's source (steadystate.c), by an author who had not seen this code.
 
 use super::*;
 use leadline_protocol::job::{steady_state::SteadyState, value::FioValue};
@@ -55,7 +55,7 @@ fn assert_close(name: &str, actual: Option<f64>, expected: Option<f64>) {
 }
 
 #[test]
-fn results_equal_those_of_an_independent_program() {
+fn results_match_an_independent_program() {
     let cases: Vec<Case> =
         serde_json::from_str(include_str!("steady_state.json")).expect("a list of cases");
     assert_eq!(cases.len(), 62);
@@ -93,7 +93,7 @@ fn results_equal_those_of_an_independent_program() {
 }
 
 #[test]
-fn seconds_are_read_when_they_end() {
+fn counters_are_read_at_the_end_of_each_second() {
     let mut monitor = monitor("iops:1%", 2, 0);
     let mut observe = |ms: u64, ios| {
         let now_ns = START_NS + ms * NS_PER_MS;
@@ -127,7 +127,7 @@ fn a_late_reading_is_not_followed_by_a_short_interval() {
 }
 
 #[test]
-fn the_last_second_of_a_runtime_counts_and_a_partial_one_does_not() {
+fn only_complete_seconds_of_a_runtime_count() {
     let ended = |ios, end_ms: u64| JobState {
         completed: Completed { ios, bytes: ios },
         ramp_ios: 0,
@@ -197,7 +197,7 @@ fn mean_latencies_of_seconds_are_compared() {
 /// fio 3.42 with ss_dur=40, ss_interval=10 and ss_ramp=5: the first interval begins at the first
 /// check after the ramp, and a slope is per interval (steadystate.c).
 #[test]
-fn longer_intervals_have_the_rates_and_slopes_of_fio() {
+fn longer_intervals_match_rates_and_slopes_of_fio() {
     let options = |text: &str| SteadyStateOptions {
         test: SteadyState::parse(text).expect("an option"),
         duration_s: 40,

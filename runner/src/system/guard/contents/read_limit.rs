@@ -1,12 +1,12 @@
-//! Limits how much is read to show that regions are blank. All targets of a plan share one limit, so
-//! that a plan with many targets is also quick.
+//! Limits how much is read to verify that regions are blank. All targets of a plan share one limit,
+//! so that a plan with many targets is also quick.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering::Relaxed},
     time::{Duration, Instant},
 };
 
-/// Bytes and time that are left.
+/// Remaining bytes and time.
 #[derive(Debug)]
 pub(crate) struct ReadLimit {
     bytes: AtomicU64,

@@ -1,4 +1,4 @@
-//! Contents of sparse files, and the ranges that are read of large ones.
+//! Contents of sparse files, and the ranges of large files that are read.
 
 use super::*;
 use crate::system::host::cachestat::cachestat;
@@ -12,7 +12,7 @@ fn contents(file: &File, regions: &[Range<u64>]) -> Contents {
     Contents::read(&source, regions).unwrap()
 }
 
-/// Samples, and then the regions completely.
+/// Reads samples, and then the regions completely.
 fn complete(file: &File, regions: &[Range<u64>], limit: &ReadLimit) -> Contents {
     let source = Source::of(file, file.metadata().unwrap().len());
     let mut contents = Contents::read(&source, regions).unwrap();
@@ -20,7 +20,7 @@ fn complete(file: &File, regions: &[Range<u64>], limit: &ReadLimit) -> Contents 
     contents
 }
 
-/// A file with more allocated space than is read completely, all of it zeros.
+/// A file of zeros with too much allocated space to be read completely.
 fn file_of_zeros(length: u64) -> File {
     let file = file(length);
     for offset in (0..FULL_BYTES + MIB).step_by(MIB as usize) {

@@ -39,7 +39,7 @@ fn finds_physical_devices_through_every_layer() {
 
 /// Each attribute of a device is 1 MiB of text, negative, empty or not UTF-8.
 #[test]
-fn devices_with_wrong_attributes_are_listed_without_them() {
+fn devices_with_invalid_attributes_are_listed_without_them() {
     let long = "9".repeat(1 << 20);
     for wrong in [long.as_str(), "-7", r"\n", "\u{fffd}\u{fffd}"] {
         let host = Fixture::new(&format!(

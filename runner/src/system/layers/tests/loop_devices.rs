@@ -50,7 +50,7 @@ impl Drop for Loop {
 }
 
 #[test]
-fn a_loop_device_is_followed_into_its_file() {
+fn loop_device_lookups_continue_in_the_backing_file() {
     let image = TestFile::cold();
     if !is_on_disk(&image.stored()) {
         return;

@@ -110,8 +110,8 @@ impl Layout<'_> {
     }
 
     /// Restores the length of a file that the layout extended. Storage that has hung gets
-    /// `HUNG_TIMEOUT` to respond; a truncation that takes longer still follows the call that has
-    /// hung, which may extend the file later.
+    /// `HUNG_TIMEOUT` to respond; a truncation that takes longer is still performed after the call
+    /// that has hung, in case that call extends the file later.
     pub(super) fn restore_length(&mut self, fd: &OwnedFd, length: u64) -> Result<Finish, Errno> {
         let has_hung = self.has_hung;
         let grace = if has_hung { HUNG_TIMEOUT } else { STOP_GRACE };

@@ -14,8 +14,8 @@ use std::{
 
 /// Alignment of the write buffer in bytes: the largest sector size, and the size of a page.
 pub(super) const BUFFER_ALIGN: usize = 4096;
-/// How long a stop waits for a write or a sync. A slow disk completes it, so that the file can be
-/// restored.
+/// How long a stop waits for a write or a sync: enough for a slow disk to complete it, so that the
+/// file can be restored.
 pub(super) const STOP_GRACE: Duration = Duration::from_millis(300);
 
 /// An aligned buffer and the offset of its data in the file.

@@ -14,7 +14,7 @@ use crate::{
         pattern::io::{Io, Kind},
         stats::WorkerStats,
     },
-    system::clock::fixture::Virtual,
+    system::clock::fixture::VirtualClock,
 };
 use Response::{Accept, Fail};
 use io_uring::squeue;
@@ -111,7 +111,7 @@ impl Ring for ScriptedRing {
 
 /// A loop on a scripted ring.
 struct Case {
-    work: Loop<Uring<ScriptedRing, Plain>, Virtual, List>,
+    work: Loop<Uring<ScriptedRing, Plain>, VirtualClock, List>,
     counts: Rc<Counts>,
     stats: WorkerStats,
 }
@@ -145,7 +145,7 @@ impl Script<'_> {
         let ios: Vec<Io> = blocks(Kind::Read, self.reads).collect();
         let source = List(ios.into_iter());
         let engine = Uring::from_ring(ring, Vec::new(), self.depth as u32, 0);
-        let clock = Virtual::stepping(10);
+        let clock = VirtualClock::stepping(10);
         Case {
             work: Loop::new(engine, clock, source, pool(self.depth), None, 1),
             counts,
