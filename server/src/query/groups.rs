@@ -28,7 +28,7 @@ pub(crate) enum Selector {
     Filter(String),
 }
 
-/// The comparison to make.
+/// The requested comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Request {
     pub groups: Vec<Selection>,

@@ -115,7 +115,7 @@ async fn read_group(runs: &Runs, selection: &Selection) -> Result<StoredGroup, E
             .await
             .map_err(|error| in_field(error, &selection.field))?,
     };
-    // Twice as many, because failed runs are repeated and have no result.
+    // Twice the limit, because failed runs have no result and may each have been retried.
     if numbers.len() > 2 * MAX_RUNS {
         return Err(too_many(selection));
     }

@@ -56,7 +56,7 @@ impl<'a> HeldLocks<'a> {
         self.add_devices(locks);
     }
 
-    /// The locks of a hung run, which excludes no others.
+    /// Adds the locks of a hung run, which does not block runs that use other devices.
     fn add_devices(&mut self, locks: &'a Locks) {
         self.locks.extend(locks.iter().map(String::as_str));
     }

@@ -37,7 +37,7 @@ pub(crate) async fn serve(
     serve_with(listener, router, timeouts, max_open, stop).await;
 }
 
-/// `timeouts` are those for reading request headers and for sending data.
+/// `timeouts` apply to reading request headers and to sending data.
 async fn serve_with(
     listener: TcpListener,
     router: Router,

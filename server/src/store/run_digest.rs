@@ -47,8 +47,8 @@ pub(super) const REQUEST: RunChecksum = run_checksum!(
     "confirm",
 );
 
-/// Everything else that does not change after the end of a run, with its other checksums. Names,
-/// tags, notes and annotations do.
+/// All other fields that do not change after the end of a run, including its other checksums.
+/// Names, tags, notes and annotations may change.
 pub(super) const FINAL: RunChecksum = run_checksum!(
     "final_sha256",
     "8",
@@ -93,7 +93,7 @@ pub(super) enum Integrity {
     Unknown,
 }
 
-/// Which of the runs are damaged.
+/// Returns the runs that are damaged.
 pub(super) async fn damaged(
     connection: &mut SqliteConnection,
     runs: &[u64],
@@ -130,8 +130,8 @@ impl RunChecksum {
         Ok(damaged)
     }
 
-    /// Stores the checksum of columns that the transaction has written, or has changed after they
-    /// were intact.
+    /// Stores the checksum of columns that the transaction has inserted, or has verified and then
+    /// changed.
     pub(super) async fn store(
         &self,
         connection: &mut SqliteConnection,
@@ -143,7 +143,7 @@ impl RunChecksum {
         }
     }
 
-    /// Marks a copy of a damaged run, whose own checksum would certify the damage.
+    /// Marks a copy of a damaged run as damaged. A new checksum would certify the damage.
     pub(super) async fn store_damaged(
         &self,
         connection: &mut SqliteConnection,

@@ -102,8 +102,8 @@ impl Store {
         Ok(Some(run))
     }
 
-    /// Whether a run is not the one that was stored: its request, its status or its position in a
-    /// study has been changed. Its result is not checked.
+    /// Whether a run's request, status or position in a study has been changed outside of Leadline.
+    /// Its result is not checked.
     pub(crate) async fn is_changed(&self, run: u64) -> Result<bool> {
         let mut connection = self.readers.acquire().await?;
         let integrity = REQUEST.integrity(&mut connection, run).await?;
@@ -120,7 +120,7 @@ impl Store {
         Ok(())
     }
 
-    /// Which of the runs, or their results, do not match their checksums.
+    /// Returns the runs that do not match their checksums, or whose results do not.
     pub(super) async fn damaged_runs(&self, runs: &[u64]) -> Result<BTreeSet<u64>> {
         let mut connection = self.readers.acquire().await?;
         Ok(digest::damaged(&mut connection, runs).await?)

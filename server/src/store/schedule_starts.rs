@@ -139,8 +139,8 @@ impl Store {
         .await?)
     }
 
-    /// Stores a decision, unless the schedule has been changed or deleted since it was read. Of due
-    /// times that are skipped in a row, only the first is sent to webhooks.
+    /// Stores a decision, unless the schedule has been changed or deleted since it was read. Of
+    /// consecutive skipped due times, only the first is sent to webhooks.
     pub(crate) async fn store_decision(
         &self,
         schedule: &StoredSchedule,

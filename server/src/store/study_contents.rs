@@ -64,8 +64,8 @@ impl Contents {
     }
 }
 
-/// Which of the studies lack rows. Studies that never existed, and those that the server deleted,
-/// do not.
+/// Returns the studies with missing rows. Studies that never existed, and studies that the server
+/// deleted, are not included.
 pub(super) async fn damaged(
     connection: &mut SqliteConnection,
     studies: &[u64],
@@ -80,8 +80,7 @@ pub(super) async fn damaged(
     Ok(damage.flatten().collect())
 }
 
-/// # Errors
-/// `DamagedStudy` if the study lacks rows.
+/// # Errors `DamagedStudy` if rows of the study are missing.
 pub(super) async fn check(connection: &mut SqliteConnection, study: u64) -> Result<()> {
     match damaged(connection, &[study]).await?.remove(&study) {
         Some(cause) => Err(DamagedStudy { study, cause }.into()),
@@ -143,7 +142,7 @@ pub(super) async fn remove_runs(connection: &mut SqliteConnection, study: u64) -
     Ok(())
 }
 
-/// Deletes a study without runs, and what may be left of one whose row is missing.
+/// Deletes a study without runs, including the remaining rows of a study whose main row is missing.
 pub(super) async fn delete_study(
     connection: &mut SqliteConnection,
     study: u64,

@@ -128,9 +128,9 @@ fn end_reason(study: &StoredStudy) -> &'static str {
     }
 }
 
-/// Whether the results determine the next run. A run that failed twice, and a cancelled one, end
-/// the study. After a rate that was interrupted twice, the next one follows; nothing follows a
-/// missing probe.
+/// Whether the results determine the next run. A run that failed twice or was cancelled ends the
+/// study. If a rate was interrupted twice, the study continues with the next rate; if the probe
+/// was, the study ends.
 pub(super) fn awaits_next(study: &StoredStudy) -> bool {
     let Some(procedure) = study.procedure.as_ref().filter(|it| adds_runs(it)) else {
         return false;

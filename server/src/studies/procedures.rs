@@ -56,7 +56,7 @@ impl Runs {
         stored: &StoredStudy,
     ) -> anyhow::Result<Vec<Option<StoredRun>>> {
         let mut by_step: BTreeMap<u32, StoredRun> = BTreeMap::new();
-        // A further run follows the failed one.
+        // A retry comes after the run that failed.
         for summary in &stored.runs {
             let Some(run) = self.store.run(summary.number).await? else {
                 continue;

@@ -118,7 +118,8 @@ pub(crate) fn study(stored: StoredStudy, verdicts: &BTreeMap<u64, Verdicts>) -> 
         .cloned()
         .partition(|run| is_repeated(&retried, run));
     let by_place = |mut runs: Vec<RunSummary>| -> BTreeMap<_, _> {
-        // A damaged run may claim the position of an intact one, which comes last and is kept.
+        // A damaged run may have the position of an intact one. Intact runs come last, so they are
+        // kept.
         runs.sort_by_key(|run| !run.damaged);
         let runs = runs.into_iter();
         runs.map(|run| ((run.step, run.repeat), run)).collect()

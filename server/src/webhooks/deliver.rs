@@ -17,7 +17,7 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 const POLL: Duration = Duration::from_millis(500);
-/// After an error of the database.
+/// Delay after a database error.
 const RETRY: Duration = Duration::from_secs(10);
 
 impl Runs {

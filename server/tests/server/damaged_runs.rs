@@ -40,7 +40,7 @@ fn medians(study: &Value, name: &str) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn a_study_leaves_out_damaged_runs_and_shows_them_as_damaged() {
+async fn studies_exclude_damaged_runs_and_mark_them() {
     let server = Program::start().await;
     create(&server, &study(["10ms", "10ms"])).await;
     let intact = end_of_study(&server, 1).await;
@@ -115,7 +115,7 @@ async fn a_study_leaves_out_damaged_runs_and_shows_them_as_damaged() {
 
 /// A run that was moved to another study does not take the position of a run of that study.
 #[tokio::test]
-async fn a_run_of_another_study_does_not_replace_a_run() {
+async fn a_run_moved_from_another_study_does_not_replace_a_run() {
     let server = Program::start().await;
     for number in [1, 2] {
         create(&server, &study(["10ms", "10ms"])).await;
@@ -153,9 +153,9 @@ async fn a_queued_run_that_was_changed_does_not_start() {
     }
 }
 
-/// Its result may be damaged, because it is measured again.
+/// A damaged result does not matter, because the run is measured again.
 #[tokio::test]
-async fn a_run_is_repeated_only_with_its_own_request() {
+async fn a_run_with_a_changed_request_cannot_be_repeated() {
     let server = Program::start().await;
     let run = server.queue(job("a", "10ms")).await;
     server.wait_until_ended(run).await;
@@ -198,7 +198,7 @@ async fn a_run_without_checksum_is_shown_and_starts() {
     );
 }
 
-/// Numbers of the runs that are damaged, and of those with results.
+/// Numbers of the damaged runs, and of the runs with results.
 fn marked(list: &Value) -> (Vec<u64>, Vec<u64>) {
     let runs = list["runs"].as_array().unwrap();
     let numbers = |filter: &dyn Fn(&Value) -> bool| {
@@ -213,7 +213,7 @@ fn marked(list: &Value) -> (Vec<u64>, Vec<u64>) {
 }
 
 #[tokio::test]
-async fn lists_mark_damaged_runs_and_trends_leave_them_out() {
+async fn lists_mark_damaged_runs_and_trends_exclude_them() {
     let server = Program::start().await;
     for _ in 0..3 {
         let run = server.queue(job("a", "100ms")).await;
@@ -323,9 +323,9 @@ async fn a_changed_document_is_not_exported() {
     }
 }
 
-/// Every stored value of an ended run that decides what is shown or compared.
+/// Covers every stored value of an ended run that affects lists, pages or comparisons.
 #[tokio::test]
-async fn each_changed_value_of_an_ended_run_is_noticed() {
+async fn each_changed_value_of_an_ended_run_is_detected() {
     let server = Program::start().await;
     let other = server.queue(job("b", "10ms")).await;
     let run = server.queue(job("a", "10ms")).await;

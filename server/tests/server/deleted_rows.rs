@@ -1,5 +1,5 @@
-//! Rows of a study that were deleted outside of Leadline are damage: lists name the study, nothing
-//! continues from what is left, and nothing replaces the rows. Deletions by the server are not.
+//! Rows of a study that were deleted outside of Leadline are damage: lists name the study, it does
+//! not continue, and its rows are not recreated. Deletions by the server are not damage.
 
 use crate::{
     damaged_studies::{create, problem_of, two_runs, with_looks},

@@ -95,7 +95,7 @@ async fn a_study_continues_after_two_failed_runs() {
     assert_eq!(ended["steps"][7]["run"]["status"], "done");
 }
 
-/// Also before the first run of a step: the step does not work.
+/// A step whose first run fails twice does not work, so the study ends.
 #[tokio::test]
 async fn a_step_that_never_completes_ends_the_study() {
     let server = Program::start().await;

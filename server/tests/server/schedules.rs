@@ -46,7 +46,7 @@ async fn execute(server: &Program, sql: &str) {
     raw_sql(sql).execute(&mut database).await.unwrap();
 }
 
-/// Lets the minute of the cron expression be due, as if the server had started since.
+/// Makes the minute of the cron expression due again, as if the server had just started.
 async fn rewind(server: &Program) {
     execute(
         server,
@@ -207,7 +207,8 @@ async fn documents_that_need_a_confirmation_are_rejected() {
             "{problem}"
         );
     }
-    // A new file needs none, but its start is rejected if it has become foreign.
+    // A new file does not require a confirmation, but the start is rejected if another program has
+    // created the file.
     let mut new = write.clone();
     new["filename"] = json!("new");
     let request = schedule(&new);

@@ -1,7 +1,7 @@
 //! SIGKILL of the server, the real runner, or both at seeded points of studies. The study continues
-//! after a restart: each cell is started, and only a killed one is retried.
+//! after a restart: every cell is started, and only killed cells are retried.
 //!
-//! A cell is a step in a repeat. It is retried once if its first run was killed.
+//! A cell is one repeat of a step. It is retried once if its first run was killed.
 
 use crate::{
     kills::check_events,
@@ -33,14 +33,14 @@ const RUNTIME_MS: u64 = 150;
 /// Longer than the time after which events are spooled.
 const LOCKED_MS: u64 = 2_500;
 
-/// What a study does when something is killed.
+/// What a study is doing when a process is killed.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 enum Phase {
     /// The study is being submitted, or its first run is queued.
     Queue,
     /// A runner has just been started.
     Start,
-    /// Anywhere in a run.
+    /// A run is active.
     Run,
     /// The runner writes its report or exits.
     End,
