@@ -21,7 +21,7 @@ const ROOT = new URL('..', import.meta.url).pathname;
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Processes started by `parent`, directly or not. */
+/** Processes started by `parent`, directly or indirectly. */
 function descendants(parent) {
   const children = new Map();
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
@@ -71,7 +71,7 @@ async function startServer(directory) {
 
 async function startRun(url) {
   const job = { filename: 'cpu', rw: 'randread', bs: '4k', iodepth: 4, direct: 1, size: '16m' };
-  // Few I/Os, so that the run itself leaves the processors to the browser.
+  // Few I/Os, so that the run does not compete with the browser for CPU time.
   const jobs = [{ ...job, rate_iops: 500, runtime: '300s', time_based: 1 }];
   const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
   const body = JSON.stringify({ name: 'cpu', jobs });

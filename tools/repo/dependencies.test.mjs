@@ -59,7 +59,7 @@ const DUPLICATES = new Set(
   ].flat(),
 );
 
-// Downloads only what this platform needs.
+// Downloads only the crates that this platform needs.
 const METADATA = [
   'metadata',
   '--format-version',

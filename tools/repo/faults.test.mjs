@@ -17,7 +17,7 @@ function text(path) {
   return sources(path, ['.rs', '.ts']).map((file) => file.text).join('\n');
 }
 
-/** Whether a function, an entry of a table of tests, or a Playwright test has this name. */
+/** Whether a function, an entry in a table of tests, or a Playwright test has this name. */
 function isTest(text, name) {
   const entry = new RegExp(`^\\s*(pub(\\(\\w+\\))? )?(async )?(fn ${name}\\(|${name} =>)`, 'm');
   return text.includes(`test('${name}'`) || (/^\w+$/.test(name) && entry.test(text));

@@ -1,10 +1,13 @@
-// Plain language: words of an earlier private vocabulary must not come back, and names that the
-// field has a standard term for stay out of the code.
+// Plain language: words of an earlier private vocabulary must not come back, and code uses the
+// standard terms of its field as names.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { lines, reject, sources } from './sources.mjs';
 
-/** Ordinary English words that were used as private terms. A few ordinary uses are fine; a dialect shows by frequency. */
+/**
+ * Ordinary English words that were used as private terms. A few ordinary uses are fine; frequent
+ * use is not.
+ */
 const WORDS = `told tells asked mind minds crew witness testimony testify attendance last_words hear_out hang_up kin anew
   meanwhile beneath beside mend mends mended conduct conducted lingers said eyes bell lives patience broken settle settled
   wish thereof whoever somebody nobody liked stroke crossing spoken`.split(/\s+/);
