@@ -24,7 +24,7 @@ test('collapses unusable devices, and offers a loop device', async ({ signedIn: 
   await expect(text).not.toHaveValue(/\/dev\//);
 });
 
-test('asks for a device before one is chosen, without an error', async ({
+test('prompts for a device before one is chosen, without an error', async ({
   signedIn: page,
   server,
 }) => {

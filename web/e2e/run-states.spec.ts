@@ -15,7 +15,7 @@ test('a live run can be paused, and a cancelled one has no completed measurement
   await page.goto(`${server.url}/runs/${number}`);
   await expect(page.getByText(/^mean \d/)).toBeVisible();
   const dot = await page.locator('.badge .dot').first().boundingBox();
-  expect([dot?.width, dot?.height], 'size of the dot of the status').toEqual([7, 7]);
+  expect([dot?.width, dot?.height], 'size of the status dot').toEqual([7, 7]);
   const pause = page.getByRole('button', { name: 'Pause' });
   await expect(pause).toBeVisible();
   await page.getByRole('button', { name: 'Cancel' }).click();

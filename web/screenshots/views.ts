@@ -10,9 +10,9 @@ export interface View {
   path: string | ((numbers: Examples) => string);
   /** Opens a menu, a dialog or another state of the page. */
   open?: (page: Page) => Promise<unknown>;
-  /** Only what a window shows, as for dialogs; by default, the page in its whole height. */
+  /** Captures only the viewport, as for dialogs; by default, the full page. */
   isWindow?: boolean;
-  /** Starts what the page shows live, and returns its path. */
+  /** Starts the live run or study of the page, and returns the page's path. */
   start?: (server: Server) => Promise<string>;
   /** Without a session, or on a server without runs. */
   on?: 'signed out' | 'empty server';

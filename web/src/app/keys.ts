@@ -50,7 +50,7 @@ export function useKeys(openHelp: () => void) {
     const onKeyDown = (event: KeyboardEvent) => {
       const typing = isTyping(event.target);
       if (event.key === 'Escape' && typing) {
-        // Browsers clear a search field.
+        // By default, Escape clears a search field.
         if (event.target instanceof HTMLInputElement) event.preventDefault();
         return (event.target as HTMLElement).blur();
       }

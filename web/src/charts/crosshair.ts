@@ -45,7 +45,7 @@ export function crosshairEvents(chartGroup: ChartGroup, plot: () => Plot | null)
     chartGroup.moveCrosshair(secondsAt(plot(), clientX - box.left, clientY - box.top));
   };
   const leave = ({ pointerType }: PointerEvent<HTMLElement>) => {
-    // A finger that is lifted keeps the crosshair.
+    // The crosshair remains when the finger is lifted.
     if (pointerType !== 'touch') chartGroup.moveCrosshair(null);
   };
   return { onPointerDown: move, onPointerMove: move, onPointerLeave: leave };

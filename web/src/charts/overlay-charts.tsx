@@ -16,7 +16,7 @@ import { ZoomRow } from './zoom-row';
 interface OverlaidGroup extends LineStyle {
   label: string;
   view: SeriesView;
-  /** Medians of the results of the whole runs; by default, the mean over time. */
+  /** Medians of the runs' overall results; by default, the mean over time. */
   whole: { [name in Column]?: number | null };
 }
 

@@ -11,7 +11,10 @@ export interface TimeSpanMs {
 
 /** Shorter periods without completions are not shown in live charts. */
 const MIN_STALL_MS = 1000;
-/** As in the report, slow but regular completions are not stalls. In median latencies. */
+/**
+ * Minimum length of a stall, in median latencies: as in the report, slow but regular completions
+ * are not stalls.
+ */
 const MIN_MEDIANS = 10;
 
 /** Periods without completions in the samples so far. */

@@ -62,7 +62,7 @@ export function documentText({ name, jobs, steps }: Schedule['document']): strin
   return `Run${title}${summary && ` (${summary})`}`;
 }
 
-/** The body that leaves a schedule unchanged. */
+/** The request body that leaves a schedule unchanged. */
 export function requestOf(schedule: Schedule): ScheduleRequest {
   const { name, cron, time_zone, document, tags, quiet_hours, enabled } = schedule;
   return { name, cron, time_zone, document, tags, quiet_hours, enabled };

@@ -18,7 +18,7 @@ export class TimeSeries {
   /** Number of windows per point, and in the last point. */
   private perPoint = 1;
   private inLast = 0;
-  /** How often all neighbors were joined. */
+  /** Number of times that all neighbors were merged. */
   halvings = 0;
 
   /** In chronological order; the last point can still change. */

@@ -54,7 +54,7 @@ export interface StudyDraft {
   loadCurve?: LoadCurveDefinition;
   /** At least one. */
   steps: Step[];
-  /** Id of the step in the form. */
+  /** ID of the step in the form. */
   active: number;
 }
 

@@ -46,7 +46,7 @@ it('stays at or above zero for positive values, and is not empty for zeros', () 
   expect(high).toBeGreaterThan(low);
 });
 
-it('shows runs that are excluded if there is nothing else', () => {
+it('shows excluded runs if there are no others', () => {
   const left_out = [{ run: 1, kind: 'disturbed' as const, reason: 'foreign I/O', value: 50 }];
   const { low, high } = range([{ ...point(null), left_out }]);
   expect(low).toBeLessThan(50);

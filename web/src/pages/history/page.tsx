@@ -107,8 +107,8 @@ export function HistoryPage() {
 }
 
 /**
- * Keys of the visible columns: those of the URL, or those that were chosen in this browser. A choice
- * is kept in the browser, and changes the URL if it has columns.
+ * Keys of the visible columns, from the URL or else from this browser's storage. Changes are stored
+ * in the browser, and in the URL if it contains columns.
  */
 function useShownColumns(
   inUrl: string | undefined,

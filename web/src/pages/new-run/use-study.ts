@@ -52,7 +52,10 @@ export function useAddToStudy() {
   return { stepCount: stored?.steps.length ?? 0, addToStudy };
 }
 
-/** The plan of a step of the form: of its first cell, because the runs are in random order. */
+/**
+ * The plan of the first study step that a form step becomes. Runs are in random order, so it is not
+ * the first plan.
+ */
 function firstPlan({ steps }: StudyPlan, index: number) {
   const first = firstStep(index, steps);
   return steps.find(({ step }) => step === first)?.plan;
