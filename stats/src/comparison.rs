@@ -17,7 +17,7 @@ pub enum Better {
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Design {
-    /// Each block has one run of each group, one after the other in random order.
+    /// Each block has one run of each group, in random order.
     Paired,
     /// Two groups of the same size.
     Unpaired,

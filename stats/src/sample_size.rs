@@ -28,7 +28,7 @@ pub struct Spread {
     pub degrees_of_freedom: usize,
 }
 
-/// What a comparison must be able to show.
+/// Requirements for a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Goal {
     /// Confidence level of the interval, 0 to 1.

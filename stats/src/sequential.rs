@@ -54,7 +54,7 @@ pub fn first_look(last: usize, design: Design, metrics: usize) -> Option<usize> 
 }
 
 /// Returns the confidence level of each look in a schedule. A look with too few runs for its level
-/// spends nothing, which leaves its part for later looks. The schedule must not depend on results.
+/// does not spend its part, which remains for later looks. The schedule must not depend on results.
 ///
 /// # Panics
 /// The numbers of runs do not increase, or the first one is 0.

@@ -29,7 +29,7 @@ pub(crate) struct StoredGroup {
 /// By number.
 pub(crate) type Studies = BTreeMap<u64, ComparedStudy>;
 
-/// Facts about a run's study that a comparison needs.
+/// Facts about a run's study that a comparison uses.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ComparedStudy {
     /// In the order of the runs.

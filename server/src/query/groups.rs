@@ -24,7 +24,7 @@ pub(crate) struct Selection {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Selector {
     Numbers(Vec<u64>),
-    /// A query for `query::filter`.
+    /// A history filter, as parsed by `query::filter`.
     Filter(String),
 }
 

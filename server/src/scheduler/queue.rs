@@ -1,4 +1,4 @@
-//! The run queue: decides which runs may start, and what the others are waiting for. Pure.
+//! The run queue: decides which runs may start, and why the other runs wait. Pure.
 //!
 //! A run holds locks on the devices under its targets, or on their filesystem if there is no
 //! device. Runs that share a lock execute one at a time, in queue order; other runs may overtake

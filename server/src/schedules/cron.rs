@@ -41,7 +41,7 @@ pub(crate) struct Day {
     pub start_ms: u64,
     /// Start of the next day.
     pub end_ms: u64,
-    /// Whether its due times have the same local times as those of other regular days.
+    /// Whether it has the same due times, in local time, as other regular days.
     pub is_regular: bool,
 }
 

@@ -207,7 +207,7 @@ impl Runs {
     }
 
     /// Returns why a run must not leave the queue now, if so. Only the first run of a study waits
-    /// for quiet hours to end; it is skipped, with the rest of the study.
+    /// for quiet hours to end; it is skipped, together with the remaining runs of the study.
     pub(crate) async fn skip_in_quiet_hours(
         &self,
         run: u64,

@@ -138,7 +138,7 @@ pub(super) fn check_unused(data_dir: &Path, database: &Path) -> Result<()> {
     let found = found.join(", ");
     let copies = copies(data_dir);
     bail!(
-        "the database is missing or empty, but the directory was used before ({found}). No empty database was created. Restore leadline.db from a backup{copies}, and remove the leadline.db-wal and leadline.db-shm of the old file. To begin an empty database, remove {found} or choose another --data-dir"
+        "the database is missing or empty, but the directory was used before ({found}). No empty database was created. Restore leadline.db from a backup{copies}, and remove the leadline.db-wal and leadline.db-shm of the old file. To start with an empty database, remove {found} or choose another --data-dir"
     )
 }
 

@@ -104,7 +104,7 @@ pub(super) fn details(summary: RunSummary, row: &SqliteRow) -> sqlx::Result<Run>
     })
 }
 
-/// Marks a damaged run, and removes what the damage may have changed.
+/// Marks a damaged run, and removes values that may be damaged.
 pub(super) fn mark_damaged(summary: &mut RunSummary) {
     summary.damaged = true;
     summary.iops = None;

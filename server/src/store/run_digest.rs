@@ -176,7 +176,7 @@ impl RunChecksum {
     }
 }
 
-/// What a checksum covers, and the stored checksum.
+/// Data covered by a checksum, and the stored checksum.
 struct Content {
     number: u64,
     content: Vec<u8>,

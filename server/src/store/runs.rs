@@ -48,7 +48,8 @@ impl Store {
         patch: &RunPatch,
         expected: Option<&str>,
     ) -> Result<Patched> {
-        // The transaction begins before the read, so that no concurrent change can intervene.
+        // The transaction begins before the read, so that there can be no concurrent change in
+        // between.
         let mut transaction = self.begin().await?;
         let Some(current) = self.summary(run).await? else {
             return Ok(Patched::Missing);

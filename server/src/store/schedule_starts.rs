@@ -16,7 +16,7 @@ use sqlx::{FromRow, Row, SqliteConnection, query, query_as, query_scalar, sqlite
 /// Due times that are kept per schedule. Older ones are deleted.
 const MAX_STARTS: u32 = 1_000;
 
-/// What happens at the due times of a schedule since the last decision.
+/// Results of a schedule's due times since the last decision.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Decision {
     pub handled_until_ms: u64,

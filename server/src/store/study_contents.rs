@@ -6,8 +6,8 @@ use anyhow::Result;
 use sqlx::{FromRow, Row, SqliteConnection, query, query_as, sqlite::SqliteRow, types::Json};
 use std::collections::BTreeMap;
 
-/// One statement, which sees one state of the database: rows may be inserted and deleted between
-/// the statements that read a study.
+/// A single statement, so that it reads a consistent state: rows may be inserted and deleted
+/// between statements.
 const CONTENTS: &str =
     "SELECT value AS study, EXISTS (SELECT 1 FROM studies WHERE number = value) AS has_row,
         EXISTS (SELECT 1 FROM runs WHERE runs.study = value) AS has_runs,

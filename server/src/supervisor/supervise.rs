@@ -107,7 +107,7 @@ async fn execute(
     let published = publish_changes(runs.clone(), number, journal.stored_status());
     let published = tokio::spawn(published);
     let ended = execute_with(runs, number, &mut journal, stop, unkillable).await;
-    // If the journal failed, its error caused the other one.
+    // If the journal failed, its error caused the error in `ended`.
     journal.close().await?;
     published.await?;
     ended

@@ -1,5 +1,5 @@
 //! Runs whose position in a study, request or status has been changed in the database are damaged:
-//! nothing is shown, computed or started from them.
+//! their results are not shown or used, and they are not started.
 
 use crate::{
     deletion::connect,
@@ -299,7 +299,7 @@ async fn a_changed_document_is_not_exported() {
     assert_eq!(export(&server, &run, "fio-json").await.0, StatusCode::OK);
     let other = imported(&server, &fio(directory.path(), &MIXED).unwrap()).await;
     let mut database = connect(&server).await;
-    // The document of the other result, and one that is cut off.
+    // The document of another result, and a truncated document.
     for document in [
         format!(
             "(SELECT document FROM foreign_results WHERE run = {})",
@@ -454,7 +454,7 @@ async fn a_damaged_run_is_not_exported() {
     }
 }
 
-/// What users and the server change after the end of a run does not damage it.
+/// Changes to an ended run by users or the server are not damage.
 #[tokio::test]
 async fn changes_by_users_and_the_server_are_not_damage() {
     let mut server = Program::start().await;

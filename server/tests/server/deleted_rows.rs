@@ -198,7 +198,7 @@ async fn runs_deleted_by_the_server_are_not_missing() {
     assert_eq!(count(&server, "study_runs").await, 2);
 }
 
-/// Nothing can be decided from a study without its row, its looks or its earlier runs.
+/// A study without its row, its looks or its earlier runs must not be continued.
 #[tokio::test]
 async fn the_remaining_runs_of_a_study_with_deleted_rows_do_not_start() {
     for (sql, cause) in [

@@ -4,7 +4,7 @@
 //! - `clat_ns`, `slat_ns` and `lat_ns` are in ns, `runtime` and `job_runtime` in ms, `bw` in KiB/s
 //!   and `bw_bytes` in bytes/s. `iops` and `mean` have six decimals.
 //! - Percentiles are named `"99.900000"` and belong to `clat_ns`, or with `lat_percentiles=1` also
-//!   to `lat_ns`. `sync` has its own latencies. The bins of `json+` are counts by ns.
+//!   to `lat_ns`. `sync` has separate latencies. The bins of `json+` are counts by ns.
 //! - Options that are set for all jobs are in `global options`, and `job options` may be missing.
 //! - A failed job has an `error` that is not 0, but its counts remain.
 //! - Jobs after `stonewall` are in another group. With `group_reporting`, clones are one entry.

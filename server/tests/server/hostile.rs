@@ -186,7 +186,7 @@ async fn hostile_json_is_rejected_using_little_memory() {
         ("rwmixread", job(r#""rw": "rw", "rwmixread": 101"#)),
     ] {
         let (status, problem) = post(body).await;
-        // A plan lists problems with a job; anything else is not a plan.
+        // A plan lists problems with a job. Requests without a valid plan are rejected.
         let is_rejected = status == StatusCode::UNPROCESSABLE_ENTITY
             || problem["problems"]
                 .as_array()
