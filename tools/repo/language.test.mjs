@@ -59,7 +59,7 @@ test('no private vocabulary', () => {
 });
 
 test('no private names', () => {
-  // The migration from the old names has to spell them.
+  // The migration from the old names must contain them.
   const excepted = /^docs\/lab\/|0005_vocabulary\.sql$|upgrade\.rs$/;
   const code = files().filter(({ path }) => !excepted.test(path));
   const offenses = code.flatMap((file) =>

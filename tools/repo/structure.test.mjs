@@ -140,7 +140,7 @@ test('the import graph follows re-exports and ignores tests', () => {
   assert.deepEqual(cycles(graph), [['a', 'b', 'c']]);
 });
 
-test('rules see each path of a nested import', () => {
+test('rules apply to each path of a nested import', () => {
   const text = 'use std::{\n    fs::{self, File},\n    io,\n};\nfn f() {}\n';
   assert.equal(
     withFlatImports(text),
