@@ -37,7 +37,9 @@ export async function violationsOf(page: Page, { rules, part }: Scope = {}): Pro
   );
 }
 
-/** All rules are checked in the first layout, and those that depend on the layout in the others. */
+/**
+ * All rules are checked in the first layout; layout-dependent rules are checked in every layout.
+ */
 const LAYOUTS = (['dark', 'light'] as const).flatMap((theme) =>
   [1440, 1024, 390].map((width) => ({ theme, width })),
 );

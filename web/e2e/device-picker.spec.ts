@@ -1,4 +1,4 @@
-// Choosing a raw device: usable devices first, the others collapsed, and a loop device.
+// Choosing a raw device: usable devices first, unusable devices collapsed, and a loop device.
 import { expect, test } from './server';
 
 test('collapses unusable devices, and offers a loop device', async ({ signedIn: page, server }) => {

@@ -1,4 +1,4 @@
-// What a run page offers and marks in its states: pause, phases, crosshair, limits, fonts.
+// States and details of the run page: pause, phases, crosshair, limits, fonts.
 import type { Page } from '@playwright/test';
 import { expect, shortRun, test } from './server';
 import { loadZoom } from './zoom';
@@ -78,7 +78,7 @@ test('the crosshair is on all charts and redraws none', async ({ signedIn: page,
   await expect(page.locator('.crosshair:visible')).toHaveCount(0);
 });
 
-test('the limits of dirty memory are named in the legend', async ({ signedIn: page, server }) => {
+test('the legend shows the dirty memory limits', async ({ signedIn: page, server }) => {
   const options = { rw: 'write', direct: 0, ioengine: 'psync' };
   const number = await server.finish(shortRun('limits', options));
   await page.goto(`${server.url}/runs/${number}`);

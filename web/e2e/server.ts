@@ -139,8 +139,8 @@ async function startServer({}, use: UseServer) {
 
 interface Servers {
   /**
-   * Test files with the same value share a server and its runs. A file that needs an empty history,
-   * or known run numbers, sets its own value, and gets its own worker and server.
+   * Test files with the same value share a server and its runs. A file that requires an empty
+   * history, or known run numbers, sets a unique value, and gets a separate worker and server.
    */
   history: string;
   /** One per worker, which keeps the runs of all its files. */

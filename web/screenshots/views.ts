@@ -6,7 +6,7 @@ import { measureRun, startRun } from './examples';
 
 export interface View {
   name: string;
-  /** Path of the page, which may need a number of the examples. */
+  /** Path of the page, which may contain the number of an example. */
   path: string | ((numbers: Examples) => string);
   /** Opens a menu, a dialog or another state of the page. */
   open?: (page: Page) => Promise<unknown>;

@@ -1,5 +1,5 @@
-// State shared by the charts of a page: redraw schedule, zoom and crosshair. All listeners run in the
-// same animation frame: never before a chart can have moved by a pixel, and never while paused or
+// State shared by the charts of a page: redraw schedule, zoom and crosshair. All listeners run in
+// the same animation frame: no sooner than a chart can change by a pixel, and never while paused or
 // hidden (browsers suspend animation frames of hidden pages).
 
 /** A range of the time axis, in seconds since the start of the measurement. */

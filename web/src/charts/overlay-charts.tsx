@@ -102,7 +102,7 @@ function Overlay({ panel, title, column, groups, chartGroup, fullRange }: Overla
     () => groups.map((group) => groupSeriesText({ ...group, column }, panel.format)),
     [groups, column, panel],
   );
-  // Chart.js matches datasets by index, so a different set of groups needs a new chart.
+  // Chart.js matches datasets by index, so a different set of groups requires a new chart.
   return (
     <TimeChart
       key={groups.map(({ label, view }) => `${label}/${view.banded}`).join()}

@@ -90,7 +90,7 @@ export function intervalText({
 }
 
 /** `≈ 9 more pairs, 4 min`; empty without an estimate. */
-export function moreText({ more, paired }: Change): string {
+export function additionalRunsText({ more, paired }: Change): string {
   if (!more) return '';
   const unit = paired ? 'pair' : 'run per group';
   const units = paired ? 'pairs' : 'runs per group';

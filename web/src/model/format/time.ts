@@ -45,7 +45,7 @@ export function shortDate(ms: Known, now = Date.now()): string {
 }
 
 /**
- * The time for today; the date without the year, and the time, for this year; otherwise the date.
+ * Today: the time. Earlier this year: the date without the year, and the time. Otherwise: the date.
  */
 export function shortDateTime(ms: Known, now = Date.now()): string {
   if (!isKnown(ms)) return UNKNOWN;

@@ -32,7 +32,7 @@ export function resultTone({ result, status }: ScheduleStart): Tone {
   return isBad ? 'bad' : null;
 }
 
-/** The document as an object, or why it is not one. */
+/** The document as an object, or why it is invalid. */
 export function parseDocument(text: string): {
   document?: Record<string, unknown>;
   error?: string;

@@ -25,7 +25,7 @@ export function draftOfStudy(study: Study, runs: readonly Run[]): StudyDraft {
   const inOrder = once.toSorted((a, b) => a.step - b.step);
   const steps = inOrder.map(({ step, name, sweep, note, run }): Step => {
     const requested = runs.find(({ number }) => number === run?.number)?.requested;
-    const jobs = requested?.jobs.map((job) => asRequested(job, fileId, repeats > 1));
+    const jobs = requested?.jobs.map((job) => requestedJob(job, fileId, repeats > 1));
     const text = requested && jobs ? toJobText({ requested: { ...requested, jobs } }) : '';
     return {
       id: step,
@@ -91,7 +91,7 @@ function findFileId(runs: readonly Run[]): string | null {
 }
 
 /** A repeated job has a new random seed in each run. */
-function asRequested(job: Job, fileId: string | null, isRepeated: boolean): Job {
+function requestedJob(job: Job, fileId: string | null, isRepeated: boolean): Job {
   const replaced = replaceFileId(job, fileId);
   if (!isRepeated) return replaced;
   const { randseed, ...others } = replaced;

@@ -75,7 +75,7 @@ export const stepsNotNeeded = ({
 const MAX_QUEUED = 3;
 
 /** The queued steps that the table leaves out: all but the first ones, if there are many. */
-export function queuedLater({ steps }: Pick<Study, 'steps'>): StudyStep[] {
+export function hiddenQueuedSteps({ steps }: Pick<Study, 'steps'>): StudyStep[] {
   const queued = steps.filter(({ run }) => run?.status === 'queued');
   return queued.length > 2 * MAX_QUEUED ? queued.slice(MAX_QUEUED) : [];
 }

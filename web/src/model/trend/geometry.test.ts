@@ -84,7 +84,7 @@ it('draws a level between two changes, clipped to the points shown', () => {
   ]);
 });
 
-it('labels the last group and as many others as fit', () => {
+it('labels the last group and as many other groups as fit', () => {
   expect(labelIndices(0, 5)).toEqual([]);
   expect(labelIndices(3, 5)).toEqual([0, 1, 2]);
   expect(labelIndices(10, 5)).toEqual([1, 3, 5, 7, 9]);

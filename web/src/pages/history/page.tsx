@@ -20,7 +20,7 @@ import { useSelection } from './use-selection';
 import { ViewMenu } from './views';
 import './history.css';
 
-// An empty list does not need it.
+// Not required for an empty list.
 const RunTable = lazy(() => import('./table'));
 const route = getRouteApi('/runs');
 

@@ -33,7 +33,7 @@ export interface JobDraft extends JobText, PlanState<Plan> {
   problems: FormProblem[];
 }
 
-/** Edits a text that is stored elsewhere. */
+/** Edits text that is stored elsewhere. */
 export function useJobText(
   text: string,
   change: (edit: (text: string) => string) => void,
