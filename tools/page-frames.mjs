@@ -18,7 +18,7 @@ const WARM_UP_MS = 3000;
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Runs in the page: intervals between frames in milliseconds, sorted. */
+/** Executed in the page: intervals between frames in milliseconds, sorted. */
 const intervals = (duration_ms) =>
   new Promise((resolve) => {
     const found = [];

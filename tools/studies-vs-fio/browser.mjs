@@ -95,7 +95,7 @@ export class StudyBrowser {
     await this.page.getByRole('textbox', { name: 'Job file' }).fill(job);
   }
 
-  /** Starts the study in the form, and waits until its page shows its end. */
+  /** Starts the study in the form, and waits until its page shows that it has ended. */
   async #run(name) {
     const { page } = this;
     const start = page.getByRole('button', { name: 'Start', exact: true });

@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 
 /**
- * Adds to each cell its pairs of IOPS. The cells are in random order in each round, and the programs
- * are in random order in each cell.
+ * Adds pairs of IOPS values to each cell. The cells are in random order in each round, and the
+ * programs are in random order in each cell.
  */
 export function measure({ cells, rounds, seconds, device, home, programs }) {
   const common = { filename: device, ioengine: 'io_uring', direct: 1, runtime: seconds, time_based: 1 };

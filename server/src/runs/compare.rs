@@ -68,7 +68,7 @@ impl Runs {
             CommonGrid::new(&extents).map_err(|problem| Error::Rejected(vec![problem]))?;
         let series = groups.into_iter().map(|group| {
             let runs = self.clone();
-            detached(async move { group_series(&runs, group, buckets).await })
+            detached(async move { time_series(&runs, group, buckets).await })
         });
         Ok(GroupSeries {
             bucket_ms: buckets.bucket_ms(),
@@ -80,7 +80,7 @@ impl Runs {
 
 /// Reads the runs of a group one after another, so that only the group's bands and a single run are
 /// in memory.
-async fn group_series(
+async fn time_series(
     runs: &Runs,
     group: Vec<(RunSummary, Extent)>,
     buckets: CommonGrid,

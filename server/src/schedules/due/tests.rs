@@ -64,7 +64,7 @@ impl Fake {
             }
             self.stored.push(start.due_at_ms);
             if start.result == Pending {
-                assert!(now_ms >= self.active_until_ms, "two starts at the same time");
+                assert!(now_ms >= self.active_until_ms, "concurrent starts");
                 self.active_until_ms = now_ms + self.duration_ms;
             }
             self.log.push((now_ms, start));
