@@ -16,7 +16,7 @@ const MAX_SHIFT = 0.02;
  * (`referenceWork`), so that it depends neither on the speed nor on the load of the host.
  */
 const MAX_WORK = { runs: 10, run: 20 };
-/** Drawn canvases per chart, while a finished run loads. */
+/** Maximum number of draws per chart while a finished run loads. */
 const MAX_DRAWS = 3;
 
 interface Request {
@@ -47,7 +47,7 @@ async function cpuTime(client: CDPSession): Promise<number> {
   return (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? 0) * 1000;
 }
 
-/** Runs in an empty page: script, layout and style of a few thousand elements. */
+/** Executed in an empty page: script, layout and style of a few thousand elements. */
 function referenceWork() {
   for (let round = 0; round < 4; round += 1) {
     const list = document.createElement('div');
@@ -114,7 +114,7 @@ async function referenceTime(browser: Browser): Promise<number> {
   return used_ms;
 }
 
-/** Runs in the page. */
+/** Executed in the page. */
 function observe() {
   const recorded: Recorded = { shift: 0, shifted: [], draws: 0, shown_ms: null };
   Object.assign(window, { recorded });

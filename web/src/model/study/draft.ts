@@ -19,7 +19,7 @@ export interface Step {
   name: string;
   note?: string;
   text: string;
-  /** Sample interval in ms; the server's default if unset. */
+  /** Sampling interval in ms; the server's default if unset. */
   sampleMs?: number;
 }
 

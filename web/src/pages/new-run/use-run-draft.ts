@@ -17,7 +17,7 @@ interface StoredDraft {
   text: string;
   name: string;
   tags: string[];
-  /** Sample interval of the copied run; undefined for the server's default. */
+  /** Sampling interval of the copied run; undefined for the server's default. */
   sampleMs?: number;
 }
 
