@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn outliers_and_ends_are_not_change_points_with_a_minimum_length() {
+    fn minimum_length_excludes_outliers_and_ends() {
         let noise = |i: u32| f64::from(100 + i * 7 % 3);
         let with = |change: &dyn Fn(u32) -> bool| -> Vec<f64> {
             let value = |i| noise(i) + if change(i) { 30.0 } else { 0.0 };

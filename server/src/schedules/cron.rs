@@ -76,7 +76,7 @@ impl ZonedCron {
         milliseconds(last.timestamp())
     }
 
-    /// `instant` is monotone and maps the local time of `after` to `after` or to an earlier time.
+    /// `instant` is monotonic and maps the local time of `after` to `after` or to an earlier time.
     /// Thus only later local times can be due after it.
     fn next_fixed(&self, after: &Zoned) -> Option<u64> {
         let mut local = after.datetime();

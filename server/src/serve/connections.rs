@@ -1,7 +1,7 @@
 //! Serves HTTP/1.1 connections.
 //!
-//! `axum::serve` has no timeouts, so clients that connect and send nothing, or only part of a
-//! request, would hold file descriptors forever.
+//! `axum::serve` has no timeouts, so clients that connect but send nothing or only part of a
+//! request would hold file descriptors forever.
 
 use crate::api::streams::send_socket::SEND_TIMEOUT;
 use axum::{

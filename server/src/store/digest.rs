@@ -35,7 +35,7 @@ struct Checksums {
 struct Compared {
     now: Checksum,
     stored: Option<Vec<u8>>,
-    /// Whether a checksum has been stored, which may have been removed since.
+    /// Whether a checksum has ever been stored; it may have been removed since.
     is_stored: bool,
 }
 

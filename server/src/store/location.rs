@@ -68,8 +68,8 @@ impl DatabaseFile {
         with_suffix(&self.path, &format!(".rescued-{now_ms}"))
     }
 
-    /// Fails if the path no longer refers to the open file, or if its write-ahead log is missing,
-    /// which the readers keep open. A new connection would create an empty log.
+    /// Fails if the path no longer refers to the open file, or if its write-ahead log, which the
+    /// readers keep open, is missing. A new connection would create an empty log.
     pub(super) fn check(&self) -> Result<(), StoreFault> {
         self.check_path()?;
         self.check_log()

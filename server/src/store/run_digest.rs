@@ -88,7 +88,7 @@ const NEVER: [u8; 0] = [];
 pub(super) enum Integrity {
     Intact,
     Damaged,
-    /// A run of an earlier version has no checksum. It never gets one, because that would certify
+    /// A run of an earlier version has no checksum. One is never added, because it would certify
     /// data that may already be damaged.
     Unknown,
 }

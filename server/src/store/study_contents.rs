@@ -1,5 +1,6 @@
 //! Which runs and how many looks each study must have, to detect rows that were deleted outside of
-//! Leadline. `study_digest` detects changed rows, and `run_digest` runs that were moved to a study.
+//! Leadline. `study_digest` detects changed rows, and `run_digest` detects runs that were moved to
+//! a study.
 
 use crate::store::study_digest::{self, Damage, DamagedStudy, STUDIES};
 use anyhow::Result;

@@ -1,4 +1,4 @@
-//! Results of studies whose runs follow a procedure, and their end.
+//! Results of studies whose runs follow a procedure, and the decision to end them.
 
 use crate::{error::Error, runs::Runs, store::studies::StoredStudy};
 use leadline_compare::{

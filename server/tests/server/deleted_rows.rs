@@ -66,7 +66,7 @@ const MISSING_LOOK: &str = "an interim look is missing";
 const MISSING_CHECKSUM: &str = "a checksum is missing";
 const MISSING_ROW: &str = "its row is missing";
 
-/// Other runs and looks do not follow the last look, so that only its absence shows the deletion.
+/// No runs or looks come after the last look, so that its absence is the only sign of the deletion.
 #[tokio::test]
 async fn deleted_rows_are_damage() {
     let cases = [

@@ -25,7 +25,7 @@ fn schedule(job: &Value) -> Value {
     json!({"name": "Nightly", "cron": cron, "document": {"jobs": [job], "sample_ms": 20}, "tags": ["nightly"]})
 }
 
-/// Quiet hours that contain the next two hours and the last one, and their reason.
+/// Quiet hours from one hour ago until two hours from now, and the reason for a skipped start.
 pub(crate) fn quiet_now() -> (Value, String) {
     let hour = minute_ms() / 3_600_000 % 24;
     let (from, to) = ((hour + 23) % 24, (hour + 3) % 24);

@@ -273,7 +273,7 @@ async fn stalled_streams_are_closed_and_slow_ones_are_complete() {
             .unwrap();
         line.split(' ').nth(1).unwrap().parse::<u32>().unwrap()
     };
-    // Neither client reads, and 40 MB do not fit into the socket buffers.
+    // Both clients stop reading, and 40 MB do not fit into the socket buffers.
     let stalled_lines = server
         .request(Method::GET, &format!("/runs/{number}/stream"))
         .send()

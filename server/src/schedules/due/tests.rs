@@ -165,7 +165,8 @@ fn a_clock_that_is_set_back_does_not_repeat_starts() {
     assert_eq!(fake.due(Pending).len(), 5);
     fake.run(from + 2 * HOUR, from + 7 * HOUR);
     assert_eq!(fake.due(Pending).len(), 7, "17:00 was handled");
-    // The date was wrong by ten years: the schedule starts once then, and continues afterward.
+    // The date was wrong by ten years. The schedule starts once at the wrong date, and continues
+    // afterward.
     fake.tick(from + 3650 * DAY);
     assert_eq!(fake.due(Pending).len(), 8);
     assert_eq!(fake.due(Missed).len(), 1);
