@@ -3,7 +3,8 @@
 // is kept in target/test.
 //
 // Rust and browser tests that fail are repeated. A test that passes all repetitions counts as
-// passed, and is listed as unstable with the output of its failure: it, or the product, has a race.
+// passed, and is listed as unstable with the output of its failure, because the test or the product
+// has a race.
 //
 // The Rust steps share one profile (dev), and the browser tests use the binaries built by
 // `cargo test`. tools/prerequisites installs programs; counts.mjs counts the results.

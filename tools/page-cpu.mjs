@@ -1,5 +1,5 @@
-// CPU time of a browser tab with the page of a live run at ten samples per second, and of an empty
-// tab, as percentages of one core. Headless Chromium renders in software.
+// Measures the CPU time of a browser tab that shows a live run at ten samples per second, and of an
+// empty tab, as percentages of one core. Headless Chromium renders in software.
 //
 //     node tools/page-cpu.mjs [seconds] [seconds after the start of the run]
 //

@@ -1,4 +1,4 @@
-// The fault catalog: each fault has a row, and each listed test exists.
+// Checks the fault catalog: each fault has a row, and each listed test exists.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

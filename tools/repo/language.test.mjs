@@ -23,7 +23,7 @@ const NAMES = [
   [/\bTimetable\b/i, 'ArrivalSchedule'],
   [/\bChooser\b|\bDeck\b|\bCadence\b|\bLane\b/, 'OffsetDistribution, ShuffleBag, SyncInterval, DirectionState'],
   [/\brefusals?\b|\bRefusal\b/, 'problem, Problem'],
-  // Codes of problems in the API, and errors of connections, keep the word.
+  // Problem codes of the API and connection errors keep the word.
   [
     /(?<![A-Za-z]|(raw_write|drop_caches|io_uring)_|[Cc]onnection.?)refus(e|ed|es|ing)(?![a-z])/i,
     'reject, rejected, rejects',
