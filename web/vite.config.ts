@@ -84,7 +84,8 @@ export default defineConfig({
     target: 'es2022',
     rolldownOptions: {
       output: {
-        // Few chunks: one for each combination of pages that share code would be dozens of requests.
+        // Limits the number of chunks: one per combination of pages that share code would mean
+        // dozens of requests.
         codeSplitting: {
           groups: [
             chunkOf('first', FIRST_CODE),

@@ -127,7 +127,7 @@ const findingOf = async (server: Server, number: number, code: string) => {
   return findings?.find((finding) => finding.code === code);
 };
 
-/** Clicks the button of the finding, and returns the job of the rerun. */
+/** Clicks the finding's button, and returns the job of the rerun. */
 async function rerunBy(
   page: Page,
   server: Server,
@@ -172,7 +172,7 @@ function tryCommand(...[program = '', ...parameters]: string[]): string {
   }
 }
 
-/** Copies the command of the finding with its button, and executes it. */
+/** Copies the finding's command with its copy button, and executes it. */
 async function copyAndExecute(page: Page, server: Server, number: number, code: string) {
   const finding = await findingOf(server, number, code);
   if (!finding?.command) throw new Error(`run ${number} has no command for ${code}`);

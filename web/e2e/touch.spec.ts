@@ -96,7 +96,7 @@ test('on a touch screen, a swipe scrolls the page and a pinch zooms', async ({
     await touch('touchStart', at(0));
     for (let step = 1; step < (paths[0]?.length ?? 0); step += 1) {
       await touch('touchMove', at(step));
-      // Moves within one frame are merged, so that no gesture would be recognized.
+      // Moves within one frame would be merged, and the gesture would not be recognized.
       await page.waitForTimeout(30);
     }
     await touch('touchEnd', []);

@@ -42,7 +42,7 @@ export class ChartGroup {
 
   /**
    * Schedules a redraw for the next frame in which a chart can have moved by a pixel, or later if
-   * drawing is slow; `isUrgent`, for the next frame.
+   * drawing is slow. If `isUrgent`, schedules it for the next frame.
    */
   request(isUrgent = false) {
     if (this.paused || this.frame !== 0) return;

@@ -1,5 +1,5 @@
-// History: all runs, filtered, sorted and paged by the server. Filter and order are in the URL, and
-// the columns of a saved view. The browser's own columns are in local storage.
+// History: all runs, filtered, sorted and paged by the server. The URL contains the filter, the
+// order and the columns of a saved view. The browser's own columns are in local storage.
 import { useLocalStorage, useMediaQuery } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';

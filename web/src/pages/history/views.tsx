@@ -1,5 +1,5 @@
-// Menu of saved views, and the dialog that saves and deletes them. They are kept in the browser;
-// a link to a view works everywhere, because the URL contains all of it.
+// Menu of saved views, and the dialog that saves and deletes them. They are stored in the browser;
+// a link to a view works everywhere, because the URL contains the complete view.
 import { Button, TextInput } from '@mantine/core';
 import { useLocalStorage } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';

@@ -1,4 +1,4 @@
-// Draft of a study, kept in the browser session. The form shows one step; the server plans all
+// Draft of a study, stored in the browser session. The form shows one step; the server plans all
 // steps together, each based on the state that the previous steps leave.
 import { useSessionStorage } from '@mantine/hooks';
 import { useCallback, useMemo } from 'react';
