@@ -3,7 +3,8 @@
 // is kept in target/test.
 //
 // Rust and browser tests that fail are repeated. A test that passes all repetitions counts as
-// passed, and is listed as unstable with the output of its failure: it, or the product, has a race.
+// passed, and is listed as unstable with the output of its failure, because the test or the product
+// has a race.
 //
 // The Rust steps share one profile (dev), and the browser tests use the binaries built by
 // `cargo test`. tools/prerequisites installs programs; counts.mjs counts the results.
@@ -25,10 +26,10 @@ const web = (...args) => ({ command: ['npx', '--no-install', ...args], in: WEB }
 const freshTypes = `npx --no-install openapi-ts && diff -r "$GENERATE_INTO" src/api/generated || { echo 'stale: run npm run generate in web/'; exit 1; }`;
 
 const RUST_TESTS = ['cargo', 'test', '--workspace', '--locked', '--no-fail-fast', '--'];
-/** Most tests wait for runs, devices and servers: this many per processor keep it busy. */
+/** Most tests wait for runs, devices and servers, so a processor can run this many at a time. */
 const TESTS_PER_PROCESSOR = 3;
 const REPETITIONS = 3;
-/** More failures than this have a common cause other than a race. */
+/** If more tests fail than this, the cause is not a race, so they are not repeated. */
 const MAX_REPEATED = 5;
 
 /** Reruns failed Rust tests, each alone. */
@@ -37,7 +38,10 @@ function repetitionOf(names) {
   return { names, step: { name: 'repeated tests', command: [...RUST_TESTS, '--exact', '--test-threads=1', ...names] } };
 }
 
-/** Quick checks run first, the web build runs before the server that embeds it, and browser tests run last. */
+/**
+ * Quick checks run first, the web build runs before the server that embeds it, and browser tests
+ * run last.
+ */
 const STEPS = [
   { name: 'tools', command: ['sh', '-c', 'node --test --test-reporter=tap tools/*.test.mjs tools/repo/*.test.mjs'], count: nodeTests },
   { name: 'rust format', command: ['cargo', 'fmt', '--all', '--check'] },
@@ -53,7 +57,7 @@ const STEPS = [
     count: vitest(report('vitest.json')),
   },
   { name: 'rust lints', command: ['cargo', 'clippy', '--workspace', '--all-targets', '--locked', '--', '-D', 'warnings'] },
-  // The targets are a workspace of their own, so the steps above do not compile them.
+  // The fuzz targets are a separate workspace, so the steps above do not compile them.
   {
     name: 'fuzz targets',
     command: ['cargo', 'check', '--manifest-path', 'fuzz/Cargo.toml', '--locked', '--target-dir', 'target/fuzz-check'],
@@ -85,7 +89,7 @@ function run(step) {
     const child = spawn(step.command[0], step.command.slice(1), { cwd: step.in ?? ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
     const forward = (to) => (text) => {
-      watchdog.heard();
+      watchdog.onOutput();
       output += text;
       log.write(text);
       to.write(text);
@@ -109,7 +113,7 @@ async function result(step) {
   const failures = code === 0 ? [] : failureOutputs(output);
   const sum = (step.count ?? oneCheck)(output, code);
   const repetition = code === 0 ? null : step.repeat?.(output);
-  // More failures than failed tests: a test program ended early, which a repetition does not explain.
+  // If there are more failures than failed tests, a test program ended early, which is not a race.
   const isRepeated = repetition && sum.failed === repetition.names.length;
   const unstable = isRepeated ? await passedRepetitions(repetition) : [];
   return { ...(unstable.length > 0 ? withoutUnstable(sum, unstable) : sum), failures, ms: performance.now() - began };

@@ -1,5 +1,6 @@
-// `make dev`: the pages from Vite with hot reload, and a debug build of the server that is rebuilt
-// and restarted when a Rust source changes. Arguments are passed to `leadline serve`.
+// `make dev`: serves the pages from Vite with hot reload, and runs a debug build of the server that
+// is rebuilt and restarted when a Rust source file changes. Arguments are passed to `leadline
+// serve`.
 import { spawn } from 'node:child_process';
 import { watch } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// CPU time of a browser tab with the page of a live run at ten samples per second, and of an empty
-// tab, as percentages of one core. Headless Chromium renders in software.
+// Measures the CPU time of a browser tab that shows a live run at ten samples per second, and of an
+// empty tab, as percentages of one core. Headless Chromium renders in software.
 //
 //     node tools/page-cpu.mjs [seconds] [seconds after the start of the run]
 //
@@ -21,7 +21,7 @@ const ROOT = new URL('..', import.meta.url).pathname;
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Processes started by `parent`, directly or not. */
+/** Processes started by `parent`, directly or indirectly. */
 function descendants(parent) {
   const children = new Map();
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
@@ -71,7 +71,7 @@ async function startServer(directory) {
 
 async function startRun(url) {
   const job = { filename: 'cpu', rw: 'randread', bs: '4k', iodepth: 4, direct: 1, size: '16m' };
-  // Few I/Os, so that the run itself leaves the processors to the browser.
+  // Few I/Os, so that the run does not compete with the browser for CPU time.
   const jobs = [{ ...job, rate_iops: 500, runtime: '300s', time_based: 1 }];
   const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
   const body = JSON.stringify({ name: 'cpu', jobs });

@@ -18,7 +18,7 @@ const WARM_UP_MS = 3000;
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Runs in the page: intervals between frames in milliseconds, sorted. */
+/** Executed in the page: intervals between frames in milliseconds, sorted. */
 const intervals = (duration_ms) =>
   new Promise((resolve) => {
     const found = [];
@@ -64,7 +64,7 @@ async function measureLiveRun(page) {
   });
 }
 
-/** A job file of a number of lines, with the most jobs that a run can have. */
+/** A job file with this number of lines and the maximum number of jobs in a run. */
 function jobFile(count) {
   const sections = 64;
   const perSection = Math.floor(count / sections);

@@ -69,7 +69,7 @@ async function watched() {
   return done;
 }
 
-/** With sockets that receive only changes of the status of runs. */
+/** With sockets that receive only status changes of runs. */
 async function idle() {
   const open = () => openWebSocket({ port: PORT, token, path: '/events' });
   const opened = await Promise.all(Array.from({ length: sockets }, open));

@@ -1,9 +1,9 @@
-// Ends programs that hang. A test that waits forever for a program would use up the time of all
-// tests, and show nothing: the watchdog prints what runs, and kills the programs that wait for no
-// other one, so that their test fails and the next ones run.
+// Ends hung programs. A test that waits forever for a program would block all later tests without
+// any output. The watchdog prints the running programs and kills those without children, so that
+// their test fails and the next tests run.
 import { spawnSync } from 'node:child_process';
 
-/** Compiling one crate, and waiting for one test, takes less than this without any output. */
+/** Longer than any crate compiles, or any test runs, without output. */
 export const SILENCE_MS = 10 * 60_000;
 
 /** `pid`, `parent` and `line` of every process, from `ps -eo pid=,ppid=,...`. */
@@ -21,7 +21,7 @@ export function descendants(processes, pid) {
   return children.flatMap((child) => [child, ...descendants(processes, child.pid)]);
 }
 
-/** Those without children. */
+/** Processes without children. */
 export function leaves(processes) {
   return processes.filter(({ pid }) => !processes.some(({ parent }) => parent === pid));
 }
@@ -41,13 +41,16 @@ export function killLeaves(pid, print) {
   }
 }
 
-/** Watches a program until `stop`. `heard` is called with each output; `print` reports what is killed. */
+/**
+ * Watches a program until `stop`. `onOutput` must be called for each output; `print` reports killed
+ * programs.
+ */
 export function watch(pid, print, silenceMs = SILENCE_MS) {
-  const bark = () => {
-    print(`\n[watchdog] no output for ${Math.round(silenceMs / 1000)} s; these programs run:\n`);
+  const onSilence = () => {
+    print(`\n[watchdog] no output for ${Math.round(silenceMs / 1000)} s; running programs:\n`);
     killLeaves(pid, print);
     timer.refresh();
   };
-  const timer = setTimeout(bark, silenceMs);
-  return { heard: () => timer.refresh(), stop: () => clearTimeout(timer) };
+  const timer = setTimeout(onSilence, silenceMs);
+  return { onOutput: () => timer.refresh(), stop: () => clearTimeout(timer) };
 }

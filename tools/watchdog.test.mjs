@@ -34,8 +34,8 @@ test('a program that hangs is killed, and the program that waits for it continue
 
 test('a program with output is not killed', async () => {
   const child = spawn('sh', ['-c', 'for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 0.2; done']);
-  const { heard, stop } = watch(child.pid, () => assert.fail('killed'), 1000);
-  child.stdout.on('data', heard);
+  const { onOutput, stop } = watch(child.pid, () => assert.fail('killed'), 1000);
+  child.stdout.on('data', onOutput);
   const [code] = await once(child, 'close');
   stop();
   assert.equal(code, 0);

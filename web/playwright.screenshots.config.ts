@@ -1,5 +1,5 @@
-// Screenshots of every page and state, to look at: `npm run screenshots`. CONTRIBUTING.md describes
-// the options. Nothing is compared; `e2e` has the tests.
+// Screenshots of every page and state for visual review: `npm run screenshots`. CONTRIBUTING.md
+// describes the options. There are no assertions; the tests are in `e2e`.
 import { defineConfig } from '@playwright/test';
 import tests from './playwright.config';
 

@@ -20,12 +20,12 @@ const FIRST_CODE = [
   // Without the styles of fields, which are loaded with their pages.
   /web\/src\/(api|ui|model\/(format|run|fold|series))\/(?!fields)/,
 ];
-/** What pages of results share before they show charts. */
+/** Code that the result pages share before they show charts. */
 const RESULT_CODE = [
   /web\/src\/charts\/(chart-group|legend|panels|use-live-run|while-visible|zoom-row)/,
   /web\/src\/model\/(gauge\/run-gauge|gauge\/gauge-text|compare\/direct-run|job\/(export|job-text)|fold)/,
 ];
-/** Chart.js, and what all of its charts share. */
+/** Chart.js, and the code that all charts share. */
 const CHART_CODE = [
   /node_modules\/(chart\.js|react-chartjs-2|@kurkle\/color)\//,
   /web\/src\/charts\/(bands|chart-export|chart-js|chart-menu|distribution|marks|plot-card|plugins|time-chart)/,
@@ -58,7 +58,7 @@ const swaggerUi: Plugin = {
 
 /**
  * Replaces scripts and styles with NAME.gz, because the server embeds them compressed. Those of the
- * web UI are also compressed as NAME.br, which takes too long for the server to do per response.
+ * web UI are also compressed as NAME.br, which would take the server too long per response.
  */
 const compress: Plugin = {
   name: 'compress',
@@ -84,7 +84,8 @@ export default defineConfig({
     target: 'es2022',
     rolldownOptions: {
       output: {
-        // Few chunks: one for each combination of pages that share code would be dozens of requests.
+        // Limits the number of chunks: one per combination of pages that share code would mean
+        // dozens of requests.
         codeSplitting: {
           groups: [
             chunkOf('first', FIRST_CODE),

@@ -4,7 +4,7 @@
 #[cfg(debug_assertions)]
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// `kill:NAME` or `panic:NAME`. The named point is effective once.
+/// `kill:NAME` or `panic:NAME`. The named point triggers only once.
 #[cfg(debug_assertions)]
 const VARIABLE: &str = "LEADLINE_FAIL_POINT";
 
@@ -23,7 +23,7 @@ pub(crate) fn reach(name: &str) {
     match action {
         "panic" => panic!("fail point {name}"),
         _ => {
-            // SIGKILL, because an orderly exit would store and flush what it can.
+            // SIGKILL, because an orderly exit would store and flush pending data.
             let pid = rustix::process::getpid();
             let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
         }

@@ -21,7 +21,7 @@ use crate::{
 };
 use leadline_protocol::schedule::{DueTime, Schedule, ScheduleList, SchedulePlan, ScheduleRequest};
 
-/// More than anyone can keep track of.
+/// More schedules than a user can keep track of.
 const MAX_SCHEDULES: u32 = 100;
 /// Due times in a preview.
 const PLANNED: usize = 5;

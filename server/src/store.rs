@@ -82,7 +82,7 @@ pub(crate) struct Store {
     /// Database ID.
     id: Arc<str>,
     spool_dir: Arc<Path>,
-    /// Ended runs that matched their checksums since the start of the server.
+    /// Ended runs whose checksums have been verified since the server started.
     verified: Arc<SyncMutex<BTreeSet<u64>>>,
 }
 

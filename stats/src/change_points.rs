@@ -168,9 +168,9 @@ impl Distances {
 
 /// Removes points, weakest first, until all remaining points are significant and large enough.
 ///
-/// As in Otava, only the two points after a removed one are tested again, although the segment
-/// before it changes as well, so that the same points remain as in Otava. The returned values
-/// belong to the final segments.
+/// As in Otava, only the two points after a removed one are tested again, even though the segment
+/// before it also changes, so that the result matches Otava's. The returned values belong to the
+/// final segments.
 fn merge(values: &[f64], indexes: Vec<usize>, parameters: &Parameters) -> Vec<ChangePoint> {
     let of_part = |indexes: &[usize], position: usize| {
         let before = position.checked_sub(1).map_or(0, |before| indexes[before]);
@@ -272,7 +272,7 @@ fn test(values: &[f64], start: usize, index: usize, end: usize) -> ChangePoint {
 /// Two-sided p-value of a squared t (Abramowitz and Stegun 26.7.1 and 26.5.27).
 pub(crate) fn two_sided(t_squared: f64, degrees_of_freedom: f64) -> f64 {
     if t_squared.is_nan() {
-        // No difference and no spread.
+        // There is neither a difference nor a spread.
         return 1.0;
     }
     let x = degrees_of_freedom / (degrees_of_freedom + t_squared);
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn outliers_and_ends_are_not_change_points_with_a_minimum_length() {
+    fn minimum_length_excludes_outliers_and_ends() {
         let noise = |i: u32| f64::from(100 + i * 7 % 3);
         let with = |change: &dyn Fn(u32) -> bool| -> Vec<f64> {
             let value = |i| noise(i) + if change(i) { 30.0 } else { 0.0 };

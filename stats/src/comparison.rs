@@ -17,7 +17,7 @@ pub enum Better {
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Design {
-    /// Each block has one run of each group, one after the other in random order.
+    /// Each block has one run of each group, in random order.
     Paired,
     /// Two groups of the same size.
     Unpaired,
@@ -46,7 +46,7 @@ impl Design {
     }
 }
 
-/// How a metric of B compares with the same metric of A.
+/// How a metric of B compares with the same metric of A
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -57,7 +57,7 @@ pub enum Verdict {
     Worse,
     /// The interval is within the threshold.
     Equivalent,
-    /// Anything else: more runs are needed.
+    /// None of the above: more runs are needed.
     Undecided,
     /// There are too few runs for an interval.
     TooFew,

@@ -37,8 +37,8 @@ pub fn interval_at(differences: &[f64], confidence: f64) -> Estimate {
 }
 
 /// Two-sided p-value of the signed-rank test. Zero differences are omitted (Wilcoxon). Ties get
-/// their mean rank, and the distribution is exact for them. Only equal values are ties: the caller
-/// must make differences equal that differ only by rounding errors.
+/// their mean rank, and the distribution is exact for them. Only equal values are ties, so the
+/// caller must first equalize differences that differ only by rounding errors.
 pub fn p_value(differences: &[f64]) -> f64 {
     let differing: Vec<f64> = differences.iter().copied().filter(|d| *d != 0.0).collect();
     let sizes: Vec<f64> = differing

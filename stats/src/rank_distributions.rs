@@ -75,8 +75,8 @@ pub(crate) fn signed_sums(ranks: &[usize]) -> Vec<f64> {
     probabilities
 }
 
-/// Shifts the ranks to start at 0 and divides them by their greatest common divisor. This keeps the
-/// order of sums of equally many ranks, and there are fewer distinct sums.
+/// Shifts the ranks to start at 0 and divides them by their greatest common divisor. This preserves
+/// the order of sums of the same number of ranks and reduces the number of distinct sums.
 pub(crate) fn reduced(mut ranks: Vec<usize>) -> Vec<usize> {
     let smallest = ranks.iter().copied().min().unwrap_or(0);
     let divisor = |a: usize, b: usize| -> usize {

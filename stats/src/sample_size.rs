@@ -1,11 +1,11 @@
 //! How many runs a comparison requires, estimated from the spread of a few runs.
 //!
-//! The number is that of a test with normal quantiles z, plus z²/2 pairs or z²/4 runs per group for
-//! a t-test (Guenther, The American Statistician 35, 1981), divided by 108/125, the lowest
-//! efficiency of rank tests relative to t-tests (Hodges and Lehmann 1956). The spread of a few runs
-//! is itself uncertain, so quantiles of Student's distribution with the spread's degrees of freedom
-//! replace the normal quantiles (Stein, Annals of Mathematical Statistics 16, 1945). The power is
-//! then reached on average across such spreads.
+//! The number is that required by a test with normal quantiles z, plus z²/2 pairs or z²/4 runs per
+//! group for a t-test (Guenther, The American Statistician 35, 1981), divided by 108/125, the
+//! lowest efficiency of rank tests relative to t-tests (Hodges and Lehmann 1956). The spread of a
+//! few runs is itself uncertain, so quantiles of Student's distribution with the spread's degrees
+//! of freedom replace the normal quantiles (Stein, Annals of Mathematical Statistics 16, 1945). The
+//! power is then reached on average across such spreads.
 
 use crate::{CONFIDENCE, comparison::Design};
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ pub struct Spread {
     pub degrees_of_freedom: usize,
 }
 
-/// What a comparison must be able to show.
+/// Requirements for a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Goal {
     /// Confidence level of the interval, 0 to 1.
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn never_fewer_than_a_verdict_requires() {
+    fn recommendations_allow_a_verdict() {
         let spread = Spread::from_pairs(&pairs(&[1.05, 1.05, 1.05])).expect("spread");
         assert_eq!(spread.standard_deviation, 0.0);
         let goal = |metrics| Goal {

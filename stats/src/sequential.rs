@@ -5,7 +5,7 @@
 //! Each look spends part of the 5 %. After a fraction t of the maximum number of runs, 5 % · t² may
 //! have been spent (Kim and DeMets, Biometrika 74, 1987, with exponent 2, which is between Pocock
 //! and O'Brien and Fleming). The parts are used as levels of exact tests. The sum of their errors
-//! is an upper bound, no matter how the results of the looks depend on each other (Boole's
+//! is an upper bound, regardless of how the results of the looks depend on each other (Boole's
 //! inequality). Therefore, no distribution is assumed, unlike with the usual limits, which require
 //! a normal distribution.
 
@@ -54,7 +54,7 @@ pub fn first_look(last: usize, design: Design, metrics: usize) -> Option<usize> 
 }
 
 /// Returns the confidence level of each look in a schedule. A look with too few runs for its level
-/// spends nothing, which leaves its part for later looks. The schedule must not depend on results.
+/// does not spend its part, which remains for later looks. The schedule must not depend on results.
 ///
 /// # Panics
 /// The numbers of runs do not increase, or the first one is 0.

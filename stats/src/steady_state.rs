@@ -19,7 +19,7 @@ const MAX_EXCURSION: f64 = 0.20;
 /// Maximum range of the linear fit, relative to the average.
 const MAX_SLOPE_EXCURSION: f64 = 0.10;
 
-/// The figures that a report states for a measurement window.
+/// Figures of a measurement window, as in a report.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MeasurementWindow {
     /// Index of the first round in the window.
@@ -53,7 +53,7 @@ impl MeasurementWindow {
         }
     }
 
-    /// Rounds without I/O are not steady, although their range of 0 is within 20 % of 0.
+    /// Rounds without I/O are not steady, even though their range of 0 is within 20 % of 0.
     pub fn is_steady(&self) -> bool {
         self.average > 0.0
             && self.excursion <= MAX_EXCURSION * self.average
@@ -137,7 +137,7 @@ impl SecondsWindow {
     }
 
     /// Whether the job ends. fio 3.33 also ends a job whose value is undefined, because it is
-    /// compiled with `-ffast-math`; here, such a job continues.
+    /// compiled with `-ffast-math`. Here, such a job continues.
     pub fn is_steady(&self, criterion: Criterion, limit: Limit) -> bool {
         let (Limit::Absolute(max) | Limit::Percent(max)) = limit;
         let value = self.value(criterion, limit);

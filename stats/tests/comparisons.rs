@@ -37,7 +37,7 @@ fn inverse(ratio: &Ratio) -> Ratio {
     }
 }
 
-/// Values with one decimal place, so that ties of values and of ratios occur.
+/// Values with one decimal place, so that values and ratios have ties.
 fn runs(random: &mut StdRng, n: usize) -> Vec<f64> {
     (0..n)
         .map(|_| f64::from(random.random_range(95..106)) / 10.0)

@@ -1,5 +1,5 @@
-//! Windows of rounds and their results, computed with fractions by an author who had not seen this
-//! code.
+//! Compares measurement windows with results computed in exact fractions by an author who had not
+//! seen this code.
 
 use leadline_stats::steady_state::{WINDOW, first_steady, last_window};
 use serde::Deserialize;

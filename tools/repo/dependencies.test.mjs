@@ -59,7 +59,7 @@ const DUPLICATES = new Set(
   ].flat(),
 );
 
-// Downloads only what this platform needs.
+// Downloads only the crates that this platform needs.
 const METADATA = [
   'metadata',
   '--format-version',
@@ -71,7 +71,7 @@ const METADATA = [
 const metadata = JSON.parse(execFileSync('cargo', METADATA, { cwd: ROOT, maxBuffer: 1 << 28 }));
 const external = metadata.packages.filter(({ source }) => source !== null);
 
-/** `A OR B` needs one of the licenses, `A AND B` both. `/` is an old form of OR. */
+/** `A OR B` requires one of the licenses, `A AND B` both. `/` is an old form of OR. */
 const isPermitted = (license) =>
   license
     .replaceAll(/[()]/g, '')

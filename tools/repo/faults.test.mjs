@@ -1,4 +1,4 @@
-// The fault catalog: each fault has a row, and each listed test exists.
+// Checks the fault catalog: each fault has a row, and each listed test exists.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ function text(path) {
   return sources(path, ['.rs', '.ts']).map((file) => file.text).join('\n');
 }
 
-/** Whether a function, an entry of a table of tests, or a Playwright test has this name. */
+/** Whether a function, an entry in a table of tests, or a Playwright test has this name. */
 function isTest(text, name) {
   const entry = new RegExp(`^\\s*(pub(\\(\\w+\\))? )?(async )?(fn ${name}\\(|${name} =>)`, 'm');
   return text.includes(`test('${name}'`) || (/^\w+$/.test(name) && entry.test(text));

@@ -1,10 +1,13 @@
-// Plain language: words of an earlier private vocabulary must not come back, and names that the
-// field has a standard term for stay out of the code.
+// Plain language: words of an earlier private vocabulary must not come back, and code uses the
+// standard terms of its field as names.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { lines, reject, sources } from './sources.mjs';
 
-/** Ordinary English words that were used as private terms. A few ordinary uses are fine; a dialect shows by frequency. */
+/**
+ * Ordinary English words that were used as private terms. A few ordinary uses are fine; frequent
+ * use is not.
+ */
 const WORDS = `told tells asked mind minds crew witness testimony testify attendance last_words hear_out hang_up kin anew
   meanwhile beneath beside mend mends mended conduct conducted lingers said eyes bell lives patience broken settle settled
   wish thereof whoever somebody nobody liked stroke crossing spoken`.split(/\s+/);
@@ -20,7 +23,7 @@ const NAMES = [
   [/\bTimetable\b/i, 'ArrivalSchedule'],
   [/\bChooser\b|\bDeck\b|\bCadence\b|\bLane\b/, 'OffsetDistribution, ShuffleBag, SyncInterval, DirectionState'],
   [/\brefusals?\b|\bRefusal\b/, 'problem, Problem'],
-  // Codes of problems in the API, and errors of connections, keep the word.
+  // Problem codes of the API and connection errors keep the word.
   [
     /(?<![A-Za-z]|(raw_write|drop_caches|io_uring)_|[Cc]onnection.?)refus(e|ed|es|ing)(?![a-z])/i,
     'reject, rejected, rejects',
@@ -56,7 +59,7 @@ test('no private vocabulary', () => {
 });
 
 test('no private names', () => {
-  // The migration from the old names has to spell them.
+  // The migration from the old names must contain them.
   const excepted = /^docs\/lab\/|0005_vocabulary\.sql$|upgrade\.rs$/;
   const code = files().filter(({ path }) => !excepted.test(path));
   const offenses = code.flatMap((file) =>

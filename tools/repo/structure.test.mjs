@@ -7,7 +7,9 @@ import { mentions, reject, sources } from './sources.mjs';
 
 const CRATES = ['protocol/src', 'runner/src', 'server/src', 'bench/src', 'lab/src', 'stats/src', 'compare/src', 'export/src'];
 
-/** Module → modules of the same crate that it may import. Unlisted modules may import all. */
+/**
+ * Module → modules of the same crate that it may import. Unlisted modules may import any module.
+ */
 const RUNNER = {
   plan: [],
   analysis: [],
@@ -44,7 +46,9 @@ const SYSTEM = [
   'SystemTime',
 ];
 
-/** Splits imports into one path each, so that a rule also finds `std::fs` in `use std::{fs, io};`. */
+/**
+ * Splits imports into one path each, so that a rule also finds `std::fs` in `use std::{fs, io};`.
+ */
 const rust = (folder) =>
   sources(folder, ['.rs']).map(({ path, text }) => ({ path, text: withFlatImports(text) }));
 const inside = (path, folder, module) =>
@@ -136,7 +140,7 @@ test('the import graph follows re-exports and ignores tests', () => {
   assert.deepEqual(cycles(graph), [['a', 'b', 'c']]);
 });
 
-test('rules see each path of a nested import', () => {
+test('rules apply to each path of a nested import', () => {
   const text = 'use std::{\n    fs::{self, File},\n    io,\n};\nfn f() {}\n';
   assert.equal(
     withFlatImports(text),

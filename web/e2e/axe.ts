@@ -14,7 +14,7 @@ interface Scope {
   part?: string;
 }
 
-/** Violations as texts: `rule: element | element`. */
+/** Violations as text: `rule: element | element`. */
 export async function violationsOf(page: Page, { rules, part }: Scope = {}): Promise<string[]> {
   const isInjected = await page.evaluate(() => 'axe' in window);
   // `evaluate` is not subject to the content security policy of the page.
@@ -37,7 +37,9 @@ export async function violationsOf(page: Page, { rules, part }: Scope = {}): Pro
   );
 }
 
-/** All rules are checked in the first layout, and those that depend on the layout in the others. */
+/**
+ * All rules are checked in the first layout; layout-dependent rules are checked in every layout.
+ */
 const LAYOUTS = (['dark', 'light'] as const).flatMap((theme) =>
   [1440, 1024, 390].map((width) => ({ theme, width })),
 );
@@ -53,7 +55,7 @@ export async function checkLayouts(page: Page, name: string, part?: string) {
     // A toast stays while the pointer is over it. Menus hide when their button is off screen.
     const toast = page.locator('.mantine-Notification-root').first();
     if (await toast.isVisible()) await toast.hover();
-    // Charts are drawn again in the frame after the next.
+    // Charts are redrawn in the frame after the next.
     await page.evaluate(
       () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
     );

@@ -1,6 +1,6 @@
-// Budgets of the pages: transferred bytes and requests of the first load, layout shifts, and the work
-// of the main thread. The first load ends before the first interaction, which loads menus, dialogs
-// and zooming. Its first screen ends when the main numbers are shown.
+// Budgets of the pages: transferred bytes and requests of the first load, layout shifts, and the
+// work of the main thread. The first load ends before the first interaction, which loads menus,
+// dialogs and zooming. The first screen is complete when the main numbers are shown.
 import type { Browser, CDPSession, Page } from '@playwright/test';
 import { expect, type Server, shortRun, test } from './server';
 
@@ -16,7 +16,7 @@ const MAX_SHIFT = 0.02;
  * (`referenceWork`), so that it depends neither on the speed nor on the load of the host.
  */
 const MAX_WORK = { runs: 10, run: 20 };
-/** Drawn canvases per chart, while a finished run loads. */
+/** Maximum number of draws per chart while a finished run loads. */
 const MAX_DRAWS = 3;
 
 interface Request {
@@ -29,7 +29,7 @@ interface Request {
 interface Load {
   page: Page;
   requests: readonly Request[];
-  /** CPU time of the main thread, in units of the reference. */
+  /** CPU time of the main thread, relative to the reference work. */
   work: number;
 }
 
@@ -37,7 +37,7 @@ interface Recorded {
   shift: number;
   shifted: string[];
   draws: number;
-  /** When the first screen was complete, on the clock of the page. */
+  /** Time at which the first screen was complete, on the page's clock. */
   shown_ms: number | null;
 }
 
@@ -47,7 +47,7 @@ async function cpuTime(client: CDPSession): Promise<number> {
   return (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? 0) * 1000;
 }
 
-/** Runs in an empty page: script, layout and style of a few thousand elements. */
+/** Executed in an empty page: script, layout and style of a few thousand elements. */
 function referenceWork() {
   for (let round = 0; round < 4; round += 1) {
     const list = document.createElement('div');
@@ -78,7 +78,7 @@ async function load(
     headers: { origin: server.url },
   });
   await page.addInitScript(observe);
-  // The process of the page exists before the first measurement.
+  // Starts the page's process before the first measurement.
   await page.goto(`${server.url}/lead.svg`);
   const client = await context.newCDPSession(page);
   await client.send('Performance.enable', { timeDomain: 'threadTicks' });
@@ -114,7 +114,7 @@ async function referenceTime(browser: Browser): Promise<number> {
   return used_ms;
 }
 
-/** Runs in the page. */
+/** Executed in the page. */
 function observe() {
   const recorded: Recorded = { shift: 0, shifted: [], draws: 0, shown_ms: null };
   Object.assign(window, { recorded });
@@ -157,7 +157,7 @@ const recordedBy = (page: Page) =>
 const annotate = (type: string, description: string) =>
   test.info().annotations.push({ type, description });
 
-/** Checks the shifts until now, and closes the page. */
+/** Checks the layout shifts so far, and closes the page. */
 async function finish(page: Page, name: string) {
   const { shift, shifted } = await recordedBy(page);
   annotate(name, `shift ${shift.toFixed(4)}`);

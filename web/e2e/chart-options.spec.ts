@@ -7,7 +7,7 @@ const chart = (page: Page, title: string) =>
     has: page.getByRole('img', { name: new RegExp(`^${title}( \\(log\\))? over time`) }),
   });
 
-/** What a chart shows. */
+/** The rendered image of a chart. */
 const imageOf = (page: Page, title: string) =>
   chart(page, title)
     .locator('canvas')

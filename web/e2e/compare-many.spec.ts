@@ -1,4 +1,4 @@
-// Eight runs side by side, and bands of groups.
+// Comparisons of eight runs, and bands of groups.
 import { violationsOf } from './axe';
 import { expect, shortRun, test } from './server';
 

@@ -1,4 +1,4 @@
-// Choosing a raw device: usable devices first, the others collapsed, and a loop device.
+// Choosing a raw device: usable devices first, unusable devices collapsed, and a loop device.
 import { expect, test } from './server';
 
 test('collapses unusable devices, and offers a loop device', async ({ signedIn: page, server }) => {
@@ -24,7 +24,7 @@ test('collapses unusable devices, and offers a loop device', async ({ signedIn: 
   await expect(text).not.toHaveValue(/\/dev\//);
 });
 
-test('asks for a device before one is chosen, without an error', async ({
+test('prompts for a device before one is chosen, without an error', async ({
   signedIn: page,
   server,
 }) => {

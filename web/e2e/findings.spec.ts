@@ -9,11 +9,11 @@ import { expect, type Server, shortRun, test } from './server';
 interface Case {
   code: string;
   button: string;
-  /** Options of the rerun, and those that it must not have. */
+  /** Options that the rerun must have, and names of options that it must not have. */
   options: Record<string, unknown>;
   removed?: readonly string[];
   run: object;
-  /** A run before it. */
+  /** An earlier run on the same target. */
   before?: object;
   /** Cancelled after its first sample. */
   isCancelled?: boolean;
@@ -127,7 +127,7 @@ const findingOf = async (server: Server, number: number, code: string) => {
   return findings?.find((finding) => finding.code === code);
 };
 
-/** Clicks the button of the finding, and returns the job of the rerun. */
+/** Clicks the finding's button, and returns the job of the rerun. */
 async function rerunBy(
   page: Page,
   server: Server,
@@ -153,7 +153,7 @@ for (const tried of CASES)
     if (tried.before) await server.finish(tried.before);
     const number = await finish(server, tried);
     const finding = await findingOf(server, number, tried.code);
-    // Whether files have blocks or pages of their own depends on the filesystem of the host.
+    // Whether files share blocks or pages depends on the host's filesystem.
     test.skip(!finding, `this host does not report ${tried.code}`);
     if (!finding) return;
     const job = await rerunBy(page, server, { number, finding, button: tried.button });
@@ -172,7 +172,7 @@ function tryCommand(...[program = '', ...parameters]: string[]): string {
   }
 }
 
-/** Copies the command of the finding with its button, and executes it. */
+/** Copies the finding's command with its copy button, and executes it. */
 async function copyAndExecute(page: Page, server: Server, number: number, code: string) {
   const finding = await findingOf(server, number, code);
   if (!finding?.command) throw new Error(`run ${number} has no command for ${code}`);
@@ -245,7 +245,7 @@ test('direct_io_fallback: the copied command resolves it for new files', async (
     const number = await finish('first');
     const finding = await findingOf(server, number, 'direct_io_fallback');
     // Since Linux 6.14, direct writes to files with checksums go through the page cache.
-    test.skip(!finding, 'btrfs of this kernel writes directly');
+    test.skip(!finding, 'this kernel writes directly to btrfs files with checksums');
     await copyAndExecute(page, server, number, 'direct_io_fallback');
     const next = await finish('second');
     expect(await findingOf(server, next, 'direct_io_fallback')).toBeUndefined();
@@ -257,7 +257,7 @@ test('compressed: Rerun with incompressible data', async ({ signedIn: page, serv
   const mounted = { name: 'compressed', options: 'compress-force=zstd' };
   await withBtrfs(server, mounted, async (directory) => {
     const options = { ...BUFFERED, filename: join(directory, 'zeros'), bs: '128k' };
-    // Neither direct writes nor those to allocated blocks are compressed.
+    // Direct writes and writes to allocated blocks are not compressed.
     const data = { zero_buffers: 1, fallocate: 'none', end_fsync: 1 };
     const write = { ...options, rw: 'write', ...data };
     await server.finish(shortRun('zeros', write));
@@ -267,7 +267,7 @@ test('compressed: Rerun with incompressible data', async ({ signedIn: page, serv
     if (!finding) throw new Error('the compressed file was not reported');
     const button = 'Rerun with incompressible data';
     const job = await rerunBy(page, server, { number, finding, button });
-    // The file is written again with such data before it is read.
+    // The file is rewritten with incompressible data before it is read.
     expect(job).toMatchObject({ refill_buffers: 1, file_state: 'written', rw: 'read' });
   });
 });

@@ -1,5 +1,5 @@
-// A new user, without documentation: from an empty server to a shared HTML report that answers "Is my
-// disk or my memory being measured?", by the buttons that the pages emphasize.
+// A new user without documentation gets from an empty server to a shared HTML report that answers
+// "Is my disk or my memory being measured?", using only the buttons that the pages emphasize.
 import { pathToFileURL } from 'node:url';
 import type { Page } from '@playwright/test';
 import { expect, test } from './server';

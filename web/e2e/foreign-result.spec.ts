@@ -60,7 +60,7 @@ test('a fio result becomes a marked run', async ({ signedIn: page, server }) => 
   await expect(dialog.getByRole('textbox', { name: /fio job file/ })).toHaveValue(/\[lab\]/);
 });
 
-test('explains why a text is not a fio result', async ({ signedIn: page, server }) => {
+test('explains why the text is not a fio result', async ({ signedIn: page, server }) => {
   await page.goto(`${server.url}/runs`);
   await page.getByRole('button', { name: 'Import fio result' }).click();
   const dialog = page.getByRole('dialog');

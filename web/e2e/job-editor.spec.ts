@@ -50,7 +50,7 @@ test('completes by mouse or Ctrl+Space, and can be closed', async ({ signedIn: p
   await expect(text).toBeFocused();
   await page.keyboard.press('Control+Z');
   await expect(text).toHaveValue(`${JOB}ioengine=`);
-  // A complete name needs no value, and Tab leaves the text when nothing is listed.
+  // `time_based` does not require a value, and Tab leaves the text when no list is open.
   await text.fill(JOB);
   await page.keyboard.type('time_based\nbs=4k');
   await expect(text).toHaveValue(`${JOB}time_based\nbs=4k`);

@@ -87,7 +87,7 @@ test('lists and comparisons show all columns, with whole words', async ({
         .filter((cell) => cell.getBoundingClientRect().right > innerWidth)
         .map((cell) => cell.textContent),
     );
-    expect(hidden, `cells beside the screen: ${path}`).toEqual([]);
+    expect(hidden, `cells off screen:${path}`).toEqual([]);
   }
   await page.goto(`${server.url}/compare?a=study:${number}/step:1&b=study:${number}/step:2`);
   const names = page.locator('.metrics th[scope="row"]');

@@ -4,7 +4,7 @@ import type { Page } from '@playwright/test';
 import { violationsOf } from './axe';
 import { expect, test } from './server';
 
-/** Without storage, so that the times of the test depend on the procedure only. */
+/** Without storage I/O, so that the duration of the test depends only on the procedure. */
 const JOB = '[null]\nioengine=null\nrw=randwrite\nbs=4k\nsize=1m\ndirect=1\n';
 
 /** The test requires a file or device. */

@@ -1,6 +1,6 @@
-// Idle pages: while nothing changes, open pages make no requests, and the server starts no runner.
-// `LEADLINE_IDLE_SECONDS=70 npx playwright test quiet` runs longer, with the default heartbeat
-// interval.
+// Idle pages: while nothing changes, open pages do not send requests, and the server does not start
+// the runner. `LEADLINE_IDLE_SECONDS=70 npx playwright test quiet` runs longer, with the default
+// heartbeat interval.
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, Server, shortRun, test } from './server';
 

@@ -1,4 +1,4 @@
-// Plans of rejected jobs show no estimates, and a raw device must be chosen.
+// Plans of rejected jobs do not show estimates, and a raw device must be chosen.
 import { expect, test } from './server';
 
 test('a rejected job has no plan', async ({ signedIn: page, server }) => {

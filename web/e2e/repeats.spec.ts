@@ -71,7 +71,7 @@ async function countClicks(page: Page): Promise<() => number> {
   });
   await page.addInitScript(() => {
     const { countClick } = window as unknown as { countClick: () => void };
-    // Clicks on a label are followed by one on its field, with a detail of 0.
+    // A click on a label also generates a click on its field, with a `detail` of 0.
     document.addEventListener('click', ({ detail }) => detail > 0 && countClick(), true);
   });
   return () => clicks;

@@ -1,4 +1,4 @@
-// What a run page offers and marks in its states: pause, phases, crosshair, limits, fonts.
+// States and details of the run page: pause, phases, crosshair, limits, fonts.
 import type { Page } from '@playwright/test';
 import { expect, shortRun, test } from './server';
 import { loadZoom } from './zoom';
@@ -15,7 +15,7 @@ test('a live run can be paused, and a cancelled one has no completed measurement
   await page.goto(`${server.url}/runs/${number}`);
   await expect(page.getByText(/^mean \d/)).toBeVisible();
   const dot = await page.locator('.badge .dot').first().boundingBox();
-  expect([dot?.width, dot?.height], 'size of the dot of the status').toEqual([7, 7]);
+  expect([dot?.width, dot?.height], 'size of the status dot').toEqual([7, 7]);
   const pause = page.getByRole('button', { name: 'Pause' });
   await expect(pause).toBeVisible();
   await page.getByRole('button', { name: 'Cancel' }).click();
@@ -43,7 +43,7 @@ test('a chart paused during a run can be resumed after its end', async ({
   await expect(page.getByRole('button', { name: /^(Pause|Resume)$/ })).toHaveCount(0);
 });
 
-test('the crosshair is on all charts and redraws none', async ({ signedIn: page, server }) => {
+test('the crosshair appears on all charts and does not redraw them', async ({ signedIn: page, server }) => {
   const number = await server.finish(shortRun('crosshair', { runtime: '2s' }));
   await page.goto(`${server.url}/runs/${number}`);
   const canvas = page.getByRole('img', { name: /^IOPS over time/ });
@@ -78,7 +78,7 @@ test('the crosshair is on all charts and redraws none', async ({ signedIn: page,
   await expect(page.locator('.crosshair:visible')).toHaveCount(0);
 });
 
-test('the limits of dirty memory are named in the legend', async ({ signedIn: page, server }) => {
+test('the legend shows the dirty memory limits', async ({ signedIn: page, server }) => {
   const options = { rw: 'write', direct: 0, ioengine: 'psync' };
   const number = await server.finish(shortRun('limits', options));
   await page.goto(`${server.url}/runs/${number}`);

@@ -20,7 +20,7 @@ async function finishStudy(server: Server, study: object): Promise<number> {
   return number;
 }
 
-/** Saves the study's page, opens it offline, and checks that it requests nothing. */
+/** Saves the study's page, opens it offline, and checks that it does not send requests. */
 async function openSaved(page: Page, server: Server, n: number, check: () => Promise<void>) {
   await page.goto(`${server.url}/studies/${n}`);
   await page.getByRole('button', { name: 'Export' }).click();

@@ -1,7 +1,7 @@
-// What the pages show while the server is unreachable, and after it returns.
+// Pages while the server is unreachable, and after it returns.
 import { expect, Server, shortRun, test } from './server';
 
-test('an unvisited page waits for the server inside the frame', async ({ page }) => {
+test('a page that is not loaded yet waits for the server inside the frame', async ({ page }) => {
   const server = new Server();
   await server.start();
   try {

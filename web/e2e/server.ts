@@ -16,15 +16,17 @@ export class Server {
   /** Such as `http://127.0.0.1:40123`. */
   url = '';
 
-  /** `directory`: of the data. */
+  /** `directory` is the data directory. */
   constructor(readonly directory = mkdtempSync(join(tmpdir(), 'leadline-e2e-'))) {}
 
-  /** Process id of the server. */
+  /** Process ID of the server. */
   get pid(): number {
     return this.child?.pid ?? 0;
   }
 
-  /** Starts the server and waits for its URL. `call` and `signIn` work with the default token only. */
+  /**
+   * Starts the server and waits for its URL. `call` and `signIn` work with the default token only.
+   */
   async start(token = TOKEN, options: readonly string[] = []) {
     const listen = this.url ? new URL(this.url).host : '127.0.0.1:0';
     const child = spawn(
@@ -137,8 +139,8 @@ async function startServer({}, use: UseServer) {
 
 interface Servers {
   /**
-   * Test files with the same value share a server and its runs. A file that needs an empty history,
-   * or known run numbers, sets its own value, and gets its own worker and server.
+   * Test files with the same value share a server and its runs. A file that requires an empty
+   * history, or known run numbers, sets a unique value, and gets a separate worker and server.
    */
   history: string;
   /** One per worker, which keeps the runs of all its files. */

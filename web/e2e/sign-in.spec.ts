@@ -30,15 +30,15 @@ test('the cookie is useless to another local server', async ({ server, page }) =
 });
 
 for (const { name, path, reason } of [
-  { name: 'a link', path: '/login?ticket=wrong', reason: /already been used or has expired/ },
-  { name: 'a token', path: '/', reason: /cannot be used to sign in/ },
+  { name: 'link', path: '/login?ticket=wrong', reason: /already been used or has expired/ },
+  { name: 'token', path: '/', reason: /cannot be used to sign in/ },
 ])
-  test(`${name} that is wrong shows the reason and how to get another one`, async ({
+  test(`an invalid ${name} shows the reason and how to get another one`, async ({
     server,
     page,
   }) => {
     await page.goto(server.url + path);
-    if (name === 'a token') {
+    if (name === 'token') {
       await page.getByRole('textbox', { name: 'Link or token' }).fill('wrong');
       await page.getByRole('button', { name: 'Sign in' }).click();
     }

@@ -1,12 +1,14 @@
 // Accessibility rules in states of the pages beyond the first view: menus, dialogs, toasts, errors,
-// live runs, opened cards.
+// live runs, expanded cards.
 import type { Page } from '@playwright/test';
 import { checkLayouts } from './axe';
 import { expect, type Server, shortRun, test } from './server';
 
 interface State {
   name: string;
-  /** Selector of what the state adds to its page, which is checked in `pages.spec`. */
+  /**
+   * Selector of the elements that the state adds to its page; `pages.spec` checks the page itself.
+   */
   part: string;
   /** Opens the state on a page of run `number`. */
   open: (page: Page, server: Server, number: number) => Promise<unknown>;

@@ -92,7 +92,7 @@ test('renames a study with its runs, and deletes both', async ({ signedIn: page,
   await expect(page.getByText('No matching runs')).toBeVisible();
 });
 
-test('the charts end with the runs, and gauges have the styles of their lines', async ({
+test('charts end with the longest run, and gauges have the styles of the chart lines', async ({
   signedIn: page,
   server,
 }) => {

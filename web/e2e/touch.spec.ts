@@ -5,7 +5,7 @@ import { loadZoom, zoomIsLoaded } from './zoom';
 
 const scrollTop = (page: Page) => page.evaluate(() => scrollY);
 
-/** A swipe moves the page on for a while after the finger is lifted. */
+/** The page keeps scrolling for a while after the finger is lifted. */
 async function scrollingEnds(page: Page) {
   let last = -1;
   await expect
@@ -64,7 +64,7 @@ test('on a touch screen, the first interaction can be a pinch', async ({ browser
   await server.authenticate(page);
   await page.goto(`${server.url}/runs/${number}`);
   await expect(chartOf(page)).toBeAttached();
-  // Zooming is loaded with the charts, although nothing was touched or moved.
+  // The zoom code is loaded with the charts, even without any interaction.
   await zoomIsLoaded(page);
   await context.close();
 });
@@ -96,7 +96,7 @@ test('on a touch screen, a swipe scrolls the page and a pinch zooms', async ({
     await touch('touchStart', at(0));
     for (let step = 1; step < (paths[0]?.length ?? 0); step += 1) {
       await touch('touchMove', at(step));
-      // Moves within one frame are merged, so that no gesture would be recognized.
+      // Moves within one frame would be merged, and the gesture would not be recognized.
       await page.waitForTimeout(30);
     }
     await touch('touchEnd', []);

@@ -18,7 +18,7 @@ test('a warm cache: gauge, verdict, counters, and the direct rerun', async ({
   await expect(page.locator('.notice').getByText(/IOPS from memory: .* reached/)).toBeVisible();
   await expect(page.getByText(/^Page cache (100|99\.\d+)\s%$/)).toBeVisible();
 
-  // The gauge shows the counts of the report, and nothing derived from them.
+  // The gauge shows only counts that are in the report.
   const { report: stored } = await server.call<{ report: { gauge: { total: StoredGauge } } }>(
     'GET',
     `/runs/${number}`,

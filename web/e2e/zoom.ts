@@ -1,5 +1,5 @@
-// Zooming of charts, which is loaded at the first interaction with the page, and on touch screens with
-// the charts.
+// Helpers for zooming charts. The zoom code is loaded at the first interaction with the page, or on
+// touch screens, with the charts.
 import type { Page } from '@playwright/test';
 
 /** Waits until the charts can be zoomed. */

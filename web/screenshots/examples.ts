@@ -19,7 +19,7 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const job = (change: object = {}) => shortRun('', { size: '64m', iodepth: 16, ...change }).jobs[0];
 
-/** No storage, so that the run needs no time for its file. */
+/** No storage, so that the run does not spend time on laying out a file. */
 const NULL_JOB = job({ ioengine: 'null', runtime: '200ms', filename: undefined });
 
 async function statusOf(server: Server, path: string) {
@@ -36,7 +36,7 @@ async function waitFor(server: Server, path: string, wanted: RegExp, timeout_ms:
 
 const ENDED = /done|failed|cancelled|interrupted/;
 
-/** Starts a run; `more` are fields of the request beside its jobs. */
+/** Starts a run; `more` contains request fields other than the jobs. */
 export async function startRun(server: Server, name: string, change: object, more: object = {}) {
   const request = { name, jobs: [job(change)], ...more };
   return (await server.call<{ number: number }>('POST', '/runs', request)).number;

@@ -1,5 +1,5 @@
-// Contact sheets of the screenshots of a layout. High screenshots are cut into columns, so that text
-// stays readable.
+// Contact sheets of each layout's screenshots. Tall screenshots are split into columns, so that
+// text stays readable.
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from '@playwright/test';

@@ -6,13 +6,13 @@ import { measureRun, startRun } from './examples';
 
 export interface View {
   name: string;
-  /** Path of the page, which may need a number of the examples. */
+  /** Path of the page, which may contain the number of an example. */
   path: string | ((numbers: Examples) => string);
   /** Opens a menu, a dialog or another state of the page. */
   open?: (page: Page) => Promise<unknown>;
-  /** Only what a window shows, as for dialogs; by default, the page in its whole height. */
+  /** Captures only the viewport, as for dialogs; by default, the full page. */
   isWindow?: boolean;
-  /** Starts what the page shows live, and returns its path. */
+  /** Starts the live run or study of the page, and returns the page's path. */
   start?: (server: Server) => Promise<string>;
   /** Without a session, or on a server without runs. */
   on?: 'signed out' | 'empty server';

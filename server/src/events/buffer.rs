@@ -12,10 +12,11 @@ use tokio::sync::watch;
 /// Number of stored events kept in memory: three seconds at the default sampling interval, so that
 /// subscribers without a backlog never read from the store.
 const KEEP_LINES: usize = 32;
-/// Maximum bytes of stored events in memory.
+/// Maximum size of stored events in memory, in bytes.
 const KEEP_BYTES: usize = 256 * 1024;
 
-/// Maximum bytes of events in memory: at least ten minutes at the default sampling interval.
+/// Maximum size of all events in memory, in bytes: at least ten minutes at the default sampling
+/// interval.
 const MAX_BYTES: usize = 32 * 1024 * 1024;
 
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! The only writer of a run's events. It numbers, publishes and stores them.
 //!
-//! Runner events are published immediately and stored in the background, samples within half a
-//! second. The server's status changes are on disk before they are published. If the server
+//! Runner events are published immediately and stored in the background; samples are stored within
+//! half a second. The server's status changes are on disk before they are published. If the server
 //! crashes, events that were published but neither stored nor spooled are lost. Their sequence
 //! numbers are reused, starting with the `interrupted` event, which has a new epoch.
 

@@ -190,7 +190,7 @@ impl Spool {
         }
     }
 
-    /// Removes the data of every other sample until the rest fits. Other events are kept.
+    /// Removes the data of every other sample until the records fit. Keeps all other events.
     fn limit_memory(&mut self) {
         while self.memory_bytes > MAX_MEMORY {
             let before = self.memory_bytes;

@@ -1,4 +1,4 @@
-//! The buckets of time series of groups of runs, which are the same for all runs. Pure.
+//! Time series buckets that all runs of a comparison share. Pure.
 
 use crate::{
     query::series::{Extent, buckets::Grid},
@@ -7,7 +7,7 @@ use crate::{
 use leadline_protocol::problem::Problem;
 
 /// One point per two pixels of a chart that is half as wide as a large screen. Eight groups with
-/// three bands are 21,600 values.
+/// three bands have 21,600 values.
 const MAX_POINTS: u32 = 300;
 /// Maximum number of samples or rollups read for all groups; above it, longer rollups are used.
 /// Reading 6,000 samples takes half a second.
@@ -15,8 +15,8 @@ const MAX_READ: f64 = 12_000.0;
 /// Maximum number of the longest rollups (20 s by default) read for all groups: 46 days.
 const MAX_LONGEST_READ: f64 = 200_000.0;
 
-/// Buckets of all runs of a comparison. They start with the measured window, and end with the longest
-/// run.
+/// Buckets of all runs of a comparison, from the start of the measured window to the end of the
+/// longest run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct CommonGrid(Grid);
 
@@ -50,8 +50,8 @@ impl CommonGrid {
         )))
     }
 
-    /// The buckets, with the longest rollups of the run that fit. The midpoint of a window determines
-    /// its bucket, so runs may have different sampling intervals.
+    /// Returns the buckets, with the run's longest rollups that fit into them. The midpoint of a
+    /// window determines its bucket, so runs may have different sampling intervals.
     pub(crate) fn of_run(&self, run: &Extent) -> Grid {
         let windows = self.0.bucket_ms / f64::from(run.sample_ms);
         let levels = LEVELS.into_iter().rev();

@@ -29,7 +29,7 @@ pub(crate) struct StoredGroup {
 /// By number.
 pub(crate) type Studies = BTreeMap<u64, ComparedStudy>;
 
-/// Facts about a run's study that a comparison needs.
+/// Facts about a run's study that a comparison uses.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ComparedStudy {
     /// In the order of the runs.
@@ -49,7 +49,8 @@ impl From<StoredStudy> for ComparedStudy {
 }
 
 /// `baseline` is the index of the baseline group. `studies` contains the studies of the runs. The
-/// threshold is in percent; by default, the study's, or the metrics' (`settings`).
+/// threshold is in percent. It defaults to the study's threshold, or to those of the metrics
+/// (`settings`).
 pub(crate) fn compare(
     groups: &[StoredGroup],
     studies: &Studies,
@@ -111,7 +112,7 @@ fn sequential_study<'a>(
         .then_some((until, study.looks.as_slice()))
 }
 
-/// The steps A and B of an interleaved study. `runs` are all of this study.
+/// The steps A and B of an interleaved study. All `runs` belong to this study.
 pub(crate) fn study_groups<'a>(runs: &'a [Run], steps: &[StepDescription]) -> [Group<'a>; 2] {
     let name = |number: u32| {
         let step = steps.iter().find(|step| step.step == Some(number));
@@ -142,7 +143,7 @@ fn input<'a>(group: &'a StoredGroup, label: String, studies: &Studies) -> Group<
     }
 }
 
-/// Runs that the statistics include; all if they include none.
+/// Runs included in the statistics, or all runs if none are included.
 pub(crate) fn included(group: &StoredGroup) -> Vec<&Run> {
     let compared = input(group, String::new(), &Studies::new());
     let included = group.runs.iter().zip(compared.is_included());

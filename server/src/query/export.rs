@@ -47,7 +47,7 @@ pub(crate) fn csv(
     stream::once(async { Ok(header) }).chain(pages)
 }
 
-/// Yields all samples with the times of their ends, in pages. Histograms are merged as in compressed
+/// Yields all samples with their end times, in pages. Histograms are merged as in compressed
 /// samples, so that an export does not depend on when the samples are compressed.
 fn pages(store: Store, run: u64) -> impl Stream<Item = anyhow::Result<Vec<TimedSample>>> {
     let start = SamplePosition {

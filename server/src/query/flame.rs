@@ -24,7 +24,7 @@ const MIN_FRAME_WIDTH: f64 = 0.1;
 /// Deeper stacks are omitted, because each frame is a row of the image. perf records up to 127
 /// kernel frames and as many user-space frames.
 const MAX_DEPTH: usize = 512;
-/// JavaScript numbers represent sums up to this value exactly, and it is well within inferno's
+/// JavaScript numbers can represent sums up to this value exactly, and it is well within inferno's
 /// limits.
 const MAX_SAMPLES: u64 = 1 << 53;
 

@@ -24,11 +24,11 @@ pub(crate) struct Selection {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Selector {
     Numbers(Vec<u64>),
-    /// A query for `query::filter`.
+    /// A history filter, as parsed by `query::filter`.
     Filter(String),
 }
 
-/// The comparison to make.
+/// The requested comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Request {
     pub groups: Vec<Selection>,

@@ -1,4 +1,4 @@
-//! Figures of a run that ended without a report, from its samples.
+//! Computes the figures of a run that ended without a report from its samples.
 
 use crate::{
     query::series,

@@ -14,7 +14,7 @@ pub(crate) const DEFAULT_POINTS: u32 = 600;
 /// than about 6,000 samples takes half a second.
 const MIN_ROLLED_UP_WINDOWS: f64 = 10.0;
 
-/// What is known about a run before its samples are read.
+/// Facts about a run that are known before its samples are read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Extent {
     pub run: u64,

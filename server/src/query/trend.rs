@@ -18,7 +18,7 @@ use leadline_protocol::{
 };
 use std::collections::BTreeMap;
 
-/// Everything that a trend is computed from.
+/// Input data of a trend.
 pub(crate) struct Input {
     pub series: TrendSeries,
     /// Ordered by number.
@@ -82,7 +82,7 @@ pub(crate) fn trend(
     })
 }
 
-/// Metrics that at least one run has, in the order of comparisons.
+/// Metrics with a value in at least one run, in the order used by comparisons.
 fn metrics_of(runs: &[SeriesRun]) -> Vec<&'static Metric> {
     let has = |metric: &&Metric| {
         let mut values = runs.iter().filter_map(|run| run.values.as_ref());
@@ -95,7 +95,7 @@ fn choose(name: Option<&str>, metrics: &[&'static Metric]) -> Result<&'static Me
     let compared = || METRICS.iter().filter(|metric| metric.report.is_some());
     let Some(name) = name else {
         let first = metrics.iter().find(|metric| metric.is_tested).copied();
-        // Without any value, the name of the metric does not matter.
+        // If no run has a value, any metric will do.
         return first
             .or_else(|| compared().next())
             .ok_or_else(|| unknown(""));

@@ -58,7 +58,7 @@ impl Runs {
     }
 
     /// Cancels a queued run. Returns false if the run is not queued. Does not publish its study,
-    /// which would be read for each of its runs.
+    /// because that would read the study once per run.
     pub(crate) async fn cancel_queued(&self, number: u64, reason: &str) -> anyhow::Result<bool> {
         let Some((buffer, (queue_order, locks))) = ({
             let mut scheduler = self.scheduler();

@@ -66,33 +66,33 @@ impl Runs {
         let extents: Vec<&Extent> = groups.iter().flatten().map(|(_, extent)| extent).collect();
         let buckets =
             CommonGrid::new(&extents).map_err(|problem| Error::Rejected(vec![problem]))?;
-        let courses = groups.into_iter().map(|group| {
+        let series = groups.into_iter().map(|group| {
             let runs = self.clone();
-            detached(async move { course(&runs, group, buckets).await })
+            detached(async move { time_series(&runs, group, buckets).await })
         });
         Ok(GroupSeries {
             bucket_ms: buckets.bucket_ms(),
             t_ms: buckets.ends_ms(),
-            groups: try_join_all(courses).await?,
+            groups: try_join_all(series).await?,
         })
     }
 }
 
-/// Reads the runs of a group one after the other, so that only the bands of a group and one run are
+/// Reads the runs of a group one after another, so that only the group's bands and a single run are
 /// in memory.
-async fn course(
+async fn time_series(
     runs: &Runs,
     group: Vec<(RunSummary, Extent)>,
     buckets: CommonGrid,
 ) -> Result<GroupTimeSeries, Error> {
-    let mut course = GroupSeriesBuilder::default();
+    let mut builder = GroupSeriesBuilder::default();
     for (run, extent) in &group {
         let (grid, to_ms) = (buckets.of_run(extent), buckets.end_ms());
         let to_ms = extent.end_ms.min(to_ms);
         let series = series::load_grid(runs.store(), extent, grid, to_ms, false).await?;
-        course.add(&series, wholes(run));
+        builder.add(&series, wholes(run));
     }
-    Ok(course.finish(buckets.len()))
+    Ok(builder.finish(buckets.len()))
 }
 
 async fn studies_of(runs: &Runs, groups: &[StoredGroup]) -> Result<Studies, Error> {
@@ -115,7 +115,7 @@ async fn read_group(runs: &Runs, selection: &Selection) -> Result<StoredGroup, E
             .await
             .map_err(|error| in_field(error, &selection.field))?,
     };
-    // Twice as many, because failed runs are repeated and have no result.
+    // Twice the limit, because failed runs have no result and may each have been retried.
     if numbers.len() > 2 * MAX_RUNS {
         return Err(too_many(selection));
     }

@@ -226,7 +226,7 @@ fn sentence(text: &str) -> String {
     format!("{text}.")
 }
 
-/// The name of the first job, as long as names of runs may be.
+/// The name of the first job, truncated to the maximum length of a run name.
 fn name_of(jobs: &[Value]) -> String {
     let first = jobs.first().and_then(|job| job["name"].as_str());
     let mut name = first.unwrap_or("fio").to_owned();
@@ -253,7 +253,8 @@ fn in_group(mut digest: Sha256, group: Option<u64>) -> [u8; 32] {
     digest.finalize().into()
 }
 
-/// The text, if it is the imported one. The selected group is not stored.
+/// Returns the text if its checksum matches. The selected group is not stored, so all groups are
+/// tried.
 fn intact(stored: StoredDocument) -> Option<String> {
     let text = stored.text?;
     let document = document(&text).ok()?.document;

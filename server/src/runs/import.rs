@@ -9,17 +9,17 @@ use leadline_protocol::{
 };
 use serde_json::Value;
 
-/// A request with the jobs of its text.
+/// A request with the jobs parsed from its text.
 pub(crate) struct ImportedRequest {
     pub request: RunRequest,
     /// `None` for jobs in JSON.
     pub import: Option<Import>,
-    /// Why the text has no jobs for one run.
+    /// Why the text does not define the jobs of a single run.
     pub problems: Vec<Problem>,
 }
 
 impl Runs {
-    /// Replaces `job_text` with its jobs.
+    /// Replaces `job_text` with the jobs parsed from it.
     pub(crate) async fn with_imported_jobs(
         &self,
         mut request: RunRequest,

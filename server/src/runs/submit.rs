@@ -26,7 +26,7 @@ use leadline_protocol::{
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// Limits runaway scripts before they fill the disk.
+/// Stops runaway scripts before they fill the disk.
 const MAX_QUEUED: usize = 5_000;
 /// Queue slots reserved for single runs. The rest is enough for three studies of the maximum size.
 const RESERVED: usize = 1_000;
@@ -237,7 +237,7 @@ impl Runs {
     }
 }
 
-/// Returns the given confirmations that the plan needs, without any others.
+/// Returns the given confirmations that the plan requires, and drops all others.
 pub(crate) fn used_confirmations(needed: &[Confirmation], given: Option<&[String]>) -> Vec<String> {
     let is_needed = |entry: &&String| {
         let text = |needed: &Confirmation| entry.starts_with(&format!("{}@", needed.text));
@@ -263,7 +263,7 @@ fn apply_patch(jobs: &[Value], patch: &Map<String, Value>) -> Vec<Value> {
     let mut jobs: Vec<Value> = jobs.iter().map(patched).collect();
     if direct_of(patch) == Some(true) && !patch.contains_key("cache_state") {
         for job in jobs.iter_mut().filter_map(Value::as_object_mut) {
-            // Direct I/O bypasses the cache that this fills.
+            // Direct I/O bypasses the cache, so warming it has no effect.
             if job.get("cache_state").is_some_and(|state| state == "warm") {
                 job.shift_remove("cache_state");
             }

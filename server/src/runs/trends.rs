@@ -76,7 +76,7 @@ impl Runs {
         trend.map_err(|problem| Error::Rejected(vec![problem]))
     }
 
-    /// `None` if there is no ended run.
+    /// `None` if no run has ended.
     async fn series(
         &self,
         key: SeriesKey,

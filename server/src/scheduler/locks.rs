@@ -11,7 +11,7 @@ use leadline_protocol::{
     },
 };
 
-/// Whether `locks_for` needs the device list.
+/// Whether `locks_for` requires the device list.
 pub(crate) fn uses_devices(jobs: &[ResolvedJob]) -> bool {
     targets(jobs).any(|target| target.device.is_some())
 }

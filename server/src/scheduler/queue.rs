@@ -1,4 +1,4 @@
-//! The run queue: decides which runs may start, and what the others are waiting for. Pure.
+//! The run queue: decides which runs may start, and why the other runs wait. Pure.
 //!
 //! A run holds locks on the devices under its targets, or on their filesystem if there is no
 //! device. Runs that share a lock execute one at a time, in queue order; other runs may overtake
@@ -56,7 +56,7 @@ impl<'a> HeldLocks<'a> {
         self.add_devices(locks);
     }
 
-    /// The locks of a hung run, which excludes no others.
+    /// Adds the locks of a hung run, which does not block runs that use other devices.
     fn add_devices(&mut self, locks: &'a Locks) {
         self.locks.extend(locks.iter().map(String::as_str));
     }

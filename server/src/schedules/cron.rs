@@ -41,7 +41,7 @@ pub(crate) struct Day {
     pub start_ms: u64,
     /// Start of the next day.
     pub end_ms: u64,
-    /// Whether its due times have the same local times as those of other regular days.
+    /// Whether it has the same due times, in local time, as other regular days.
     pub is_regular: bool,
 }
 
@@ -76,7 +76,7 @@ impl ZonedCron {
         milliseconds(last.timestamp())
     }
 
-    /// `instant` is monotone and maps the local time of `after` to `after` or to an earlier time.
+    /// `instant` is monotonic and maps the local time of `after` to `after` or to an earlier time.
     /// Thus only later local times can be due after it.
     fn next_fixed(&self, after: &Zoned) -> Option<u64> {
         let mut local = after.datetime();
@@ -90,7 +90,7 @@ impl ZonedCron {
     }
 
     fn last_fixed(&self, until: &Zoned) -> Option<u64> {
-        // Local times later than that of `until` have been due before it if the clock repeats them.
+        // If the clock repeats local times, some that are later than `until` were due before it.
         let mut local = until.datetime().checked_add(MAX_CHANGE).ok()?;
         let mut is_inclusive = true;
         loop {
@@ -106,7 +106,7 @@ impl ZonedCron {
         }
     }
 
-    /// When a local time occurs first. A time that the clock skips occurs when it skips.
+    /// The first occurrence of a local time. A time that the clock skips occurs at the skip.
     fn instant(&self, local: DateTime) -> Option<Timestamp> {
         let ambiguous = self.zone.to_ambiguous_timestamp(local);
         match ambiguous.offset() {
@@ -123,7 +123,7 @@ impl ZonedCron {
     pub(crate) fn day(&self, at_ms: u64) -> Option<Day> {
         let start = self.local(at_ms)?.start_of_day().ok()?;
         let end = start.tomorrow().ok()?.start_of_day().ok()?;
-        // Due times that the clock skips at the end of a day start on the next one.
+        // Due times skipped at the end of a day occur on the next day.
         let since = start.timestamp().checked_sub(MAX_CHANGE).ok()?;
         let change = self.zone.following(since).next();
         Some(Day {

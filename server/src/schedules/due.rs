@@ -11,7 +11,7 @@ use state::NOT_RUNNING;
 
 /// A start that is later than this is a catch-up.
 const LATE_MS: u64 = 60_000;
-/// Clocks that are set back further than this were wrong before.
+/// A clock that is set back by more than this was wrong before.
 const MAX_SET_BACK_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// `None` if nothing is due.

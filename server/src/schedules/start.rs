@@ -22,11 +22,11 @@ use std::time::Duration;
 use tokio::time::{MissedTickBehavior, interval};
 
 const TICK: Duration = Duration::from_secs(1);
-/// A start that could not be made for this long, such as while the database was full, is missed.
+/// A start that is delayed by more than this, for example because the disk is full, is missed.
 const MAX_PENDING_MS: u64 = 60 * 60 * 1000;
 
 impl Runs {
-    /// Starts what is due, until the server exits.
+    /// Starts due runs and studies until the server exits.
     pub(crate) async fn run_schedules(self) {
         let mut ticks = interval(TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -45,7 +45,7 @@ impl Runs {
     }
 
     async fn tick_schedules(&self, now_ms: u64) -> Result<(), Error> {
-        // A start that was interrupted by the end of the server comes first.
+        // Starts that the previous server process did not complete come first.
         self.end_starts().await?;
         self.start_pending(now_ms).await?;
         let mut active = self.store.active_starts().await?;
@@ -155,7 +155,7 @@ impl Runs {
             .await
     }
 
-    /// Why a pending start is not made.
+    /// Returns why a pending start must be abandoned, if so.
     async fn obstacle(
         &self,
         start: &ActiveStart,
@@ -206,8 +206,8 @@ impl Runs {
         Ok(self.store.link_start(start.id, run, study).await?)
     }
 
-    /// Why a run must not leave the queue now. Only the first run of a study waits for quiet hours
-    /// to end; it is skipped, with the rest of the study.
+    /// Returns why a run must not leave the queue now, if so. Only the first run of a study waits
+    /// for quiet hours to end; it is skipped, together with the remaining runs of the study.
     pub(crate) async fn skip_in_quiet_hours(
         &self,
         run: u64,

@@ -1,7 +1,7 @@
 //! Serves HTTP/1.1 connections.
 //!
-//! `axum::serve` has no timeouts, so clients that connect and send nothing, or only part of a
-//! request, would hold file descriptors forever.
+//! `axum::serve` has no timeouts, so clients that connect but send nothing or only part of a
+//! request would hold file descriptors forever.
 
 use crate::api::streams::send_socket::SEND_TIMEOUT;
 use axum::{
@@ -37,7 +37,7 @@ pub(crate) async fn serve(
     serve_with(listener, router, timeouts, max_open, stop).await;
 }
 
-/// `timeouts` are those for reading request headers and for sending data.
+/// `timeouts` apply to reading request headers and to sending data.
 async fn serve_with(
     listener: TcpListener,
     router: Router,

@@ -30,7 +30,7 @@ pub(crate) async fn copy(database: &Path, to: &Path) -> Result<()> {
     copied
 }
 
-/// Backs up a database that is about to be migrated to `leadline-vN.db` in the same directory.
+/// Before a migration, copies the database to `leadline-vN.db` in the same directory.
 pub(super) async fn before_migration(
     connection: &mut SqliteConnection,
     database: &Path,

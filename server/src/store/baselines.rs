@@ -17,7 +17,7 @@ pub(crate) struct SeriesKey {
 pub(crate) struct StoredBaseline {
     /// Including deleted runs.
     pub runs: Vec<u64>,
-    /// `None`: those of the metrics.
+    /// `None` for the thresholds of the metrics.
     pub threshold_percent: Option<f64>,
     pub pinned_at_ms: u64,
 }
@@ -34,7 +34,7 @@ impl FromRow<'_, SqliteRow> for SeriesKey {
 impl FromRow<'_, SqliteRow> for StoredBaseline {
     fn from_row(row: &SqliteRow) -> sqlx::Result<Self> {
         Ok(Self {
-            // A baseline that cannot be read has no runs left, which its trend reports.
+            // A baseline that cannot be read has no runs; its trend reports that they are missing.
             runs: row
                 .try_get::<Json<_>, _>("runs")
                 .map_or_else(|_| Vec::new(), |runs| runs.0),

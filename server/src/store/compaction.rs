@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 const MIN_ROLLUPS: u32 = 300;
 /// Samples per chunk.
 const SAMPLES: usize = 200;
-/// Number of newest samples of an active run that stay in `events`.
+/// Number of an active run's newest samples that stay in `events`.
 const KEPT_SAMPLES: usize = 600;
 
 /// JSON lists of statuses.

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use sqlx::{Row, SqliteConnection, query, sqlite::SqliteRow, types::Json};
 use std::collections::BTreeSet;
 
-/// What the checksums of results cover, and the checksums.
+/// Selects the data that the checksums of results cover, and the checksums.
 const CONTENT: &str = "SELECT run, CAST(report AS BLOB) AS report, CAST(run_details.verdict AS BLOB) AS verdict,
         CAST(findings AS BLOB) AS findings, result_sha256, summary_sha256, checksums,
         (SELECT CAST(line AS BLOB) FROM events WHERE events.run = run_details.run AND type = 'report' ORDER BY seq DESC LIMIT 1) AS line,
@@ -35,7 +35,7 @@ struct Checksums {
 struct Compared {
     now: Checksum,
     stored: Option<Vec<u8>>,
-    /// Whether a checksum has been stored, which may have been removed since.
+    /// Whether a checksum has ever been stored; it may have been removed since.
     is_stored: bool,
 }
 
@@ -57,7 +57,7 @@ pub(super) async fn is_damaged(connection: &mut SqliteConnection, run: u64) -> s
     Ok(!damaged(connection, &[run]).await?.is_empty())
 }
 
-/// Which of the runs, or their results, do not match their checksums.
+/// Returns the runs that do not match their checksums, or whose results do not.
 pub(super) async fn damaged(
     connection: &mut SqliteConnection,
     runs: &[u64],

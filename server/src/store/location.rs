@@ -68,8 +68,8 @@ impl DatabaseFile {
         with_suffix(&self.path, &format!(".rescued-{now_ms}"))
     }
 
-    /// Fails if the path no longer refers to the open file, or if its write-ahead log is missing,
-    /// which the readers keep open. A new connection would create an empty log.
+    /// Fails if the path no longer refers to the open file, or if its write-ahead log, which the
+    /// readers keep open, is missing. A new connection would create an empty log.
     pub(super) fn check(&self) -> Result<(), StoreFault> {
         self.check_path()?;
         self.check_log()
@@ -138,7 +138,7 @@ pub(super) fn check_unused(data_dir: &Path, database: &Path) -> Result<()> {
     let found = found.join(", ");
     let copies = copies(data_dir);
     bail!(
-        "the database is missing or empty, but the directory was used before ({found}). No empty database was created. Restore leadline.db from a backup{copies}, and remove the leadline.db-wal and leadline.db-shm of the old file. To begin an empty database, remove {found} or choose another --data-dir"
+        "the database is missing or empty, but the directory was used before ({found}). No empty database was created. Restore leadline.db from a backup{copies}, and remove the leadline.db-wal and leadline.db-shm of the old file. To start with an empty database, remove {found} or choose another --data-dir"
     )
 }
 

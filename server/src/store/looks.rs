@@ -14,7 +14,7 @@ use leadline_protocol::{
 };
 use sqlx::{Row, sqlite::SqliteRow, types::Json};
 
-/// Start of the reason why a run did not start after the decision.
+/// Prefix of the reason for a run that did not start because of the decision.
 pub(crate) const DECIDED: &str = "Not started: decided after";
 
 impl Store {
@@ -88,8 +88,8 @@ impl StoredStudy {
             && blocks().all(|run| run.status.is_final())
     }
 
-    /// A look is stored before a later run starts or is cancelled due to the decision. A missing one
-    /// must not be taken again, because other data may decide otherwise.
+    /// A look is stored before a later run starts or is cancelled due to the decision. A missing
+    /// look must not be taken again, because changed data may lead to another decision.
     ///
     /// # Errors
     /// A look is missing.

@@ -39,8 +39,8 @@ const READERS: u32 = 4;
 const SQLITE_CORRUPT: u32 = 11;
 const SQLITE_NOTADB: u32 = 26;
 const PRIVATE: u32 = 0o600;
-/// Only another process locks the database for longer. In that case, events are spooled, including
-/// those of runs that are stopped during the five-second shutdown.
+/// Only other processes hold a lock for longer. In that case, events are spooled, including those
+/// of runs that are stopped during the five-second shutdown.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl Store {

@@ -16,7 +16,7 @@ const FINAL_BIT: i64 = 8;
 /// 64 bits are enough to prevent accidental collisions between versions of one run.
 const ETAG_BYTES: usize = 8;
 
-/// Converts a row of `runs`. The queue position is not stored, and checksums are not compared.
+/// Converts a row of `runs`. The queue position is not stored, and checksums are not verified.
 pub(super) fn summary(row: SqliteRow) -> sqlx::Result<RunSummary> {
     let name: String = row.try_get("name")?;
     // Annotations have no checksum. Tags that cannot be read must not hide all other runs.
@@ -104,7 +104,7 @@ pub(super) fn details(summary: RunSummary, row: &SqliteRow) -> sqlx::Result<Run>
     })
 }
 
-/// Marks a damaged run, and removes what the damage may have changed.
+/// Marks a damaged run, and removes values that may be damaged.
 pub(super) fn mark_damaged(summary: &mut RunSummary) {
     summary.damaged = true;
     summary.iops = None;

@@ -47,8 +47,8 @@ pub(super) const REQUEST: RunChecksum = run_checksum!(
     "confirm",
 );
 
-/// Everything else that does not change after the end of a run, with its other checksums. Names,
-/// tags, notes and annotations do.
+/// All other fields that do not change after the end of a run, including its other checksums.
+/// Names, tags, notes and annotations may change.
 pub(super) const FINAL: RunChecksum = run_checksum!(
     "final_sha256",
     "8",
@@ -88,12 +88,12 @@ const NEVER: [u8; 0] = [];
 pub(super) enum Integrity {
     Intact,
     Damaged,
-    /// A run of an earlier version has no checksum. It never gets one, because that would certify
+    /// A run of an earlier version has no checksum. One is never added, because it would certify
     /// data that may already be damaged.
     Unknown,
 }
 
-/// Which of the runs are damaged.
+/// Returns the runs that are damaged.
 pub(super) async fn damaged(
     connection: &mut SqliteConnection,
     runs: &[u64],
@@ -130,8 +130,8 @@ impl RunChecksum {
         Ok(damaged)
     }
 
-    /// Stores the checksum of columns that the transaction has written, or has changed after they
-    /// were intact.
+    /// Stores the checksum of columns that the transaction has inserted, or has verified and then
+    /// changed.
     pub(super) async fn store(
         &self,
         connection: &mut SqliteConnection,
@@ -143,7 +143,7 @@ impl RunChecksum {
         }
     }
 
-    /// Marks a copy of a damaged run, whose own checksum would certify the damage.
+    /// Marks a copy of a damaged run as damaged. A new checksum would certify the damage.
     pub(super) async fn store_damaged(
         &self,
         connection: &mut SqliteConnection,
@@ -176,7 +176,7 @@ impl RunChecksum {
     }
 }
 
-/// What a checksum covers, and the stored checksum.
+/// Data covered by a checksum, and the stored checksum.
 struct Content {
     number: u64,
     content: Vec<u8>,

@@ -48,7 +48,8 @@ impl Store {
         patch: &RunPatch,
         expected: Option<&str>,
     ) -> Result<Patched> {
-        // The transaction begins before the read, so that no concurrent change can intervene.
+        // The transaction begins before the read, so that there can be no concurrent change in
+        // between.
         let mut transaction = self.begin().await?;
         let Some(current) = self.summary(run).await? else {
             return Ok(Patched::Missing);
@@ -102,8 +103,8 @@ impl Store {
         Ok(Some(run))
     }
 
-    /// Whether a run is not the one that was stored: its request, its status or its position in a
-    /// study has been changed. Its result is not checked.
+    /// Whether a run's request, status or position in a study has been changed outside of Leadline.
+    /// Its result is not checked.
     pub(crate) async fn is_changed(&self, run: u64) -> Result<bool> {
         let mut connection = self.readers.acquire().await?;
         let integrity = REQUEST.integrity(&mut connection, run).await?;
@@ -120,7 +121,7 @@ impl Store {
         Ok(())
     }
 
-    /// Which of the runs, or their results, do not match their checksums.
+    /// Returns the runs that do not match their checksums, or whose results do not.
     pub(super) async fn damaged_runs(&self, runs: &[u64]) -> Result<BTreeSet<u64>> {
         let mut connection = self.readers.acquire().await?;
         Ok(digest::damaged(&mut connection, runs).await?)

@@ -16,7 +16,7 @@ use sqlx::{FromRow, Row, SqliteConnection, query, query_as, query_scalar, sqlite
 /// Due times that are kept per schedule. Older ones are deleted.
 const MAX_STARTS: u32 = 1_000;
 
-/// What happens at the due times of a schedule since the last decision.
+/// Results of a schedule's due times since the last decision.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Decision {
     pub handled_until_ms: u64,
@@ -139,8 +139,8 @@ impl Store {
         .await?)
     }
 
-    /// Stores a decision, unless the schedule has been changed or deleted since it was read. Of due
-    /// times that are skipped in a row, only the first is sent to webhooks.
+    /// Stores a decision, unless the schedule has been changed or deleted since it was read. Of
+    /// consecutive skipped due times, only the first is sent to webhooks.
     pub(crate) async fn store_decision(
         &self,
         schedule: &StoredSchedule,

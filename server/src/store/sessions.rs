@@ -20,7 +20,7 @@ const READ: &str = "read";
 const FULL: &str = "full";
 
 impl Store {
-    /// Deletes expired sessions and returns the rest.
+    /// Deletes expired sessions and returns the remaining ones.
     pub(crate) async fn sessions(&self, now_ms: u64) -> Result<Vec<StoredSession>> {
         let mut transaction = self.begin().await?;
         sqlx::query("DELETE FROM sessions WHERE expires_at_ms <= ?")

@@ -1,13 +1,14 @@
 //! Which runs and how many looks each study must have, to detect rows that were deleted outside of
-//! Leadline. `study_digest` detects changed rows, and `run_digest` runs that were moved to a study.
+//! Leadline. `study_digest` detects changed rows, and `run_digest` detects runs that were moved to
+//! a study.
 
 use crate::store::study_digest::{self, Damage, DamagedStudy, STUDIES};
 use anyhow::Result;
 use sqlx::{FromRow, Row, SqliteConnection, query, query_as, sqlite::SqliteRow, types::Json};
 use std::collections::BTreeMap;
 
-/// One statement, which sees one state of the database: rows may be inserted and deleted between
-/// the statements that read a study.
+/// A single statement, so that it reads a consistent state: rows may be inserted and deleted
+/// between statements.
 const CONTENTS: &str =
     "SELECT value AS study, EXISTS (SELECT 1 FROM studies WHERE number = value) AS has_row,
         EXISTS (SELECT 1 FROM runs WHERE runs.study = value) AS has_runs,
@@ -64,8 +65,8 @@ impl Contents {
     }
 }
 
-/// Which of the studies lack rows. Studies that never existed, and those that the server deleted,
-/// do not.
+/// Returns the studies with missing rows. Studies that never existed, and studies that the server
+/// deleted, are not included.
 pub(super) async fn damaged(
     connection: &mut SqliteConnection,
     studies: &[u64],
@@ -80,8 +81,7 @@ pub(super) async fn damaged(
     Ok(damage.flatten().collect())
 }
 
-/// # Errors
-/// `DamagedStudy` if the study lacks rows.
+/// # Errors `DamagedStudy` if rows of the study are missing.
 pub(super) async fn check(connection: &mut SqliteConnection, study: u64) -> Result<()> {
     match damaged(connection, &[study]).await?.remove(&study) {
         Some(cause) => Err(DamagedStudy { study, cause }.into()),
@@ -143,7 +143,7 @@ pub(super) async fn remove_runs(connection: &mut SqliteConnection, study: u64) -
     Ok(())
 }
 
-/// Deletes a study without runs, and what may be left of one whose row is missing.
+/// Deletes a study without runs, including the remaining rows of a study whose main row is missing.
 pub(super) async fn delete_study(
     connection: &mut SqliteConnection,
     study: u64,

@@ -100,8 +100,8 @@ impl Table {
         self.write(connection, key, self.key).await
     }
 
-    /// Stores the checksum of a row that the transaction has changed. A row of an earlier version
-    /// gets none: its checksum would certify data that may already be damaged.
+    /// Stores the checksum of a row that the transaction has changed. No checksum is added to a row
+    /// of an earlier version, because it would certify data that may already be damaged.
     pub(super) async fn update(
         &self,
         connection: &mut SqliteConnection,

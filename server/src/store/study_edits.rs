@@ -47,8 +47,9 @@ impl Store {
         Ok(Some(renamed))
     }
 
-    /// Deletes a study and its runs, if all of them have ended. A study whose files still have to be
-    /// removed is kept until they are, unless it is damaged: then its files are unknown.
+    /// Deletes a study and its runs, if all of them have ended. A study with files that still have
+    /// to be removed is kept until they are removed, unless it is damaged, because then its files
+    /// are unknown.
     pub(crate) async fn delete_study(&self, study: u64) -> Result<DeletedStudy> {
         let mut transaction = self.begin().await?;
         let connection = &mut transaction.connection;

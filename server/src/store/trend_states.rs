@@ -6,8 +6,8 @@ use leadline_protocol::{trend::TrendState, webhook::WebhookMessage};
 use sqlx::{query, query_scalar};
 
 impl Store {
-    /// Stores a state. If the series had another one with the same baseline, also stores the
-    /// message about the change, which gets the previous state.
+    /// Stores a state. If the series had another state with the same baseline, also stores the
+    /// message about the change, which contains the previous state.
     pub(crate) async fn set_trend_state(
         &self,
         series: &SeriesKey,

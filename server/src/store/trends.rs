@@ -70,7 +70,7 @@ impl Store {
         Ok(tokio::try_join!(rows, total)?)
     }
 
-    /// Without runs, there is no such series.
+    /// A series without runs does not exist.
     pub(crate) async fn series_extent(&self, series: &SeriesKey) -> Result<SeriesExtent> {
         Ok(query_as(
             "SELECT count(*) AS runs, max(number) AS newest FROM runs

@@ -45,8 +45,8 @@ impl Store {
     }
 
     /// Inserts a webhook, or replaces the one with its number. Number 0 is a new one. Returns the
-    /// number, or `None` if there are already `limit` other webhooks. Messages that wait for a
-    /// webhook that is disabled fail.
+    /// number, or `None` if there are already `limit` other webhooks. Pending messages to a
+    /// disabled webhook fail.
     pub(crate) async fn set_webhook(
         &self,
         webhook: &StoredWebhook,

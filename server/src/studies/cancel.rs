@@ -63,7 +63,7 @@ impl Runs {
         Ok(())
     }
 
-    /// Returns what ended a study. A damaged study ends, because nothing can be decided from it.
+    /// Returns what ended a study. A damaged study ends, because its data must not be used.
     async fn study_end(&self, study: u64) -> anyhow::Result<Option<StudyEnd>> {
         match self.end_of_intact_study(study).await {
             Err(error) if error.is::<DamagedStudy>() => Ok(Some(StudyEnd {

@@ -19,8 +19,8 @@ use serde_json::{Value, json};
 const MAX_STUDIES_AT_START: u32 = 100;
 
 impl Runs {
-    /// Queues the next run of a study, or stores that there is none. Must be called before the
-    /// study's lock is released.
+    /// Queues the next run of a study, or stores that there is no next run. Must be called before
+    /// the study's lock is released.
     pub(crate) async fn continue_study(&self, study: u64) {
         if let Err(error) = self.try_continue_study(study).await {
             tracing::error!(study, "cannot continue a study: {error:#}");
@@ -128,9 +128,9 @@ fn end_reason(study: &StoredStudy) -> &'static str {
     }
 }
 
-/// Whether the results determine the next run. A run that failed twice, and a cancelled one, end
-/// the study. After a rate that was interrupted twice, the next one follows; nothing follows a
-/// missing probe.
+/// Whether the results determine the next run. A run that failed twice or was cancelled ends the
+/// study. If a rate was interrupted twice, the study continues with the next rate; if the probe was
+/// interrupted twice, the study ends.
 pub(super) fn awaits_next(study: &StoredStudy) -> bool {
     let Some(procedure) = study.procedure.as_ref().filter(|it| adds_runs(it)) else {
         return false;

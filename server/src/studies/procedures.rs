@@ -1,4 +1,4 @@
-//! Results of studies whose runs follow a procedure, and their end.
+//! Results of studies whose runs follow a procedure, and the decision to end them.
 
 use crate::{error::Error, runs::Runs, store::studies::StoredStudy};
 use leadline_compare::{
@@ -56,7 +56,7 @@ impl Runs {
         stored: &StoredStudy,
     ) -> anyhow::Result<Vec<Option<StoredRun>>> {
         let mut by_step: BTreeMap<u32, StoredRun> = BTreeMap::new();
-        // A further run follows the failed one.
+        // A retry comes after the run that failed.
         for summary in &stored.runs {
             let Some(run) = self.store.run(summary.number).await? else {
                 continue;

@@ -117,13 +117,14 @@ pub(crate) fn study(stored: StoredStudy, verdicts: &BTreeMap<u64, Verdicts>) -> 
         .iter()
         .cloned()
         .partition(|run| is_repeated(&retried, run));
-    let by_place = |mut runs: Vec<RunSummary>| -> BTreeMap<_, _> {
-        // A damaged run may claim the position of an intact one, which comes last and is kept.
+    let by_position = |mut runs: Vec<RunSummary>| -> BTreeMap<_, _> {
+        // A damaged run may have the position of an intact one. Intact runs come last, so they are
+        // kept.
         runs.sort_by_key(|run| !run.damaged);
         let runs = runs.into_iter();
         runs.map(|run| ((run.step, run.repeat), run)).collect()
     };
-    let (mut failed, mut runs) = (by_place(failed), by_place(runs));
+    let (mut failed, mut runs) = (by_position(failed), by_position(runs));
     let repeats = stored.steps.iter().filter_map(|step| step.repeat).max();
     let order = RepeatOrder::of_repeats(stored.steps.iter().filter_map(|step| step.repeat));
     let steps = (1..).zip(stored.steps).map(|(position, step)| {
@@ -151,7 +152,7 @@ pub(crate) fn study(stored: StoredStudy, verdicts: &BTreeMap<u64, Verdicts>) -> 
     leftover_files.retain(|file| file.reason.is_some());
     let mut steps: Vec<StudyStep> = steps.collect();
     let results = statistics(&steps);
-    // The steps run in random order, so the first run need not be one of step 1.
+    // The steps run in random order, so the first run may belong to any step.
     let reference = results.first().and_then(|result| result.iops.median);
     for step in &mut steps {
         let run = step.run.as_ref();

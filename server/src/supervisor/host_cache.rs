@@ -108,7 +108,7 @@ mod tests {
         assert_eq!((first.unwrap(), second.unwrap()), (0, 0));
         assert_eq!(get(MaxAge::Unlimited).await.unwrap(), 0);
         let (first, second) = tokio::join!(get(MaxAge::Zero), get(MaxAge::Zero));
-        // Both queries started before the second request, which needs one that starts later.
+        // Both queries started before these requests, which require a query that starts later.
         assert!(first.unwrap() >= 1 && second.unwrap() >= 1);
     }
 }

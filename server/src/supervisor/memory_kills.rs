@@ -2,7 +2,7 @@
 
 use std::fs;
 
-/// The number since boot, on the whole host (proc_vmstat(5), `oom_kill`); `None` if unknown.
+/// Number of kills since boot, on the whole host (proc_vmstat(5), `oom_kill`); `None` if unknown.
 pub(super) fn count() -> Option<u64> {
     parse(&fs::read_to_string("/proc/vmstat").ok()?)
 }

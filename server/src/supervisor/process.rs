@@ -25,8 +25,8 @@ const MAX_LINE: u64 = 64 * 1024 * 1024;
 const MAX_UNREAD: usize = 256;
 /// Number of stderr bytes to keep.
 const STDERR_TAIL: usize = 8 * 1024;
-/// Timeout for reading the rest of stderr after the exit. Another process may hold the pipe open,
-/// so EOF may never arrive.
+/// Timeout for reading the remaining stderr output after the exit. Another process may hold the
+/// pipe open, so EOF may never arrive.
 const STDERR_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// An event, or the reason why a line is invalid.

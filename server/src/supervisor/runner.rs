@@ -82,7 +82,7 @@ impl Runner {
             .await
     }
 
-    /// Reads the jobs of a text. Errors in the text are part of the result.
+    /// Parses jobs from text. Errors in the text are part of the result.
     pub(crate) async fn import(&self, request: &ImportRequest) -> Result<Import, RunnerError> {
         let input =
             serde_json::to_value(request).map_err(|error| RunnerError(error.to_string()))?;

@@ -16,7 +16,7 @@ use tokio::time::sleep;
 /// In the data directory.
 const FILE_NAME: &str = "runners";
 const RETRY_INTERVAL: Duration = Duration::from_millis(50);
-/// Runners usually exit within this time after their server has died.
+/// Runners usually exit within this time after their server has exited.
 const WARN_AFTER: Duration = Duration::from_secs(2);
 
 /// Waits until all runners of the previous server have exited, and returns the lock for new runners

@@ -107,7 +107,7 @@ async fn execute(
     let published = publish_changes(runs.clone(), number, journal.stored_status());
     let published = tokio::spawn(published);
     let ended = execute_with(runs, number, &mut journal, stop, unkillable).await;
-    // If the journal failed, its error caused the other one.
+    // If the journal failed, its error caused the error in `ended`.
     journal.close().await?;
     published.await?;
     ended
@@ -184,7 +184,7 @@ async fn runner_input(runs: &Runs, run: &Run) -> anyhow::Result<Value> {
     }
     let confirm = runs.store.confirmations(run.summary.number).await?;
     if let Some(first) = confirm.first() {
-        // The time was checked when the run was requested.
+        // The age of the confirmation was checked when the run was requested.
         input["accepted_minute"] = json!(planned_minute(first));
         input["confirm"] = json!(confirm);
     }
@@ -205,7 +205,8 @@ struct Supervision<'a> {
 }
 
 impl Supervision<'_> {
-    /// Starts the runner and waits until it exits. Returns its exit and its last line of stderr.
+    /// Starts the runner and waits until it exits. Returns how it exited and its last line of
+    /// stderr.
     async fn run(
         &mut self,
         input: &Value,

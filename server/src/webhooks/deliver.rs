@@ -17,7 +17,7 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 const POLL: Duration = Duration::from_millis(500);
-/// After an error of the database.
+/// Delay after a database error.
 const RETRY: Duration = Duration::from_secs(10);
 
 impl Runs {
@@ -35,8 +35,8 @@ impl Runs {
         }
     }
 
-    /// Sends one message to each receiver that has any, concurrently, so that a slow receiver
-    /// delays the others by one timeout at most.
+    /// Sends one pending message to each receiver. The messages are sent concurrently, so that a
+    /// slow receiver delays other receivers by at most one timeout.
     async fn deliver_due(&self) -> anyhow::Result<()> {
         let due = self.store.due_deliveries(now_ms()).await?;
         let sent = due.iter().map(|delivery| self.deliver(delivery));

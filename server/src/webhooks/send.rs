@@ -1,4 +1,4 @@
-//! Sends one message. No redirect is followed, and the body of the response is not read.
+//! Sends one message. Does not follow redirects, and does not read the response body.
 
 use crate::{
     clock::now_ms,
@@ -35,7 +35,7 @@ pub(super) struct Outcome {
     pub is_final: bool,
     /// Value of the header `Retry-After`, in seconds.
     pub retry_after: Option<u64>,
-    /// What the receiver responded, or why there is no response.
+    /// The receiver's response, or why there is none.
     pub text: String,
 }
 

@@ -1,4 +1,4 @@
-//! URLs of webhooks, and the addresses that they may have. Pure.
+//! URLs of webhooks, and the addresses that they may refer to. Pure.
 
 use hyper::{
     Uri,
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn rejected_addresses_in_urls_are_rejected() {
+    fn addresses_in_urls_are_checked() {
         for (host, expected) in [
             ("127.0.0.1", true),
             ("[::1]", true),

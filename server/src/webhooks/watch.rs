@@ -11,7 +11,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-/// Time for other runs to end, and between two comparisons.
+/// Delay before a comparison, so that changes in quick succession are compared only once.
 const DELAY: Duration = Duration::from_secs(1);
 /// Some changes are not published, such as the fingerprints of stored runs.
 const INTERVAL: Duration = Duration::from_secs(15);

@@ -1,5 +1,5 @@
-//! Measures comparisons and trends of many long runs. They are copies of a run with stored samples and
-//! of a report of the real runner.
+//! Measures comparisons and trends of many long runs. The runs are copies of a run with stored
+//! samples, with the report of the real runner.
 
 use crate::{
     deletion::connect,

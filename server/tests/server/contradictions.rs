@@ -1,4 +1,4 @@
-//! Imports of documents that fio did not print, and of exports of Leadline.
+//! Imports of documents that fio did not print, and of Leadline's exports.
 
 use crate::{
     foreign_results::{MIXED, export, fio, import, imported, scene},
@@ -47,7 +47,7 @@ async fn contradicting_and_repeated_fields_are_rejected() {
     imported(&server, &text).await;
 }
 
-/// An error that is not that of an I/O.
+/// `max_latency` ends the job with an error that is not an I/O error.
 #[tokio::test]
 async fn only_failed_ios_are_counted() {
     let directory = scene();
@@ -67,7 +67,7 @@ async fn only_failed_ios_are_counted() {
 }
 
 #[tokio::test]
-async fn an_export_of_leadline_is_not_a_result_of_fio() {
+async fn leadline_exports_are_not_fio_results() {
     let directory = scene();
     let Some(text) = fio(directory.path(), &MIXED) else {
         return;

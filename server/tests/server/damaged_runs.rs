@@ -1,5 +1,5 @@
 //! Runs whose position in a study, request or status has been changed in the database are damaged:
-//! nothing is shown, computed or started from them.
+//! their results are not shown or used, and they are not started.
 
 use crate::{
     deletion::connect,
@@ -40,7 +40,7 @@ fn medians(study: &Value, name: &str) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn a_study_leaves_out_damaged_runs_and_shows_them_as_damaged() {
+async fn studies_exclude_damaged_runs_and_mark_them() {
     let server = Program::start().await;
     create(&server, &study(["10ms", "10ms"])).await;
     let intact = end_of_study(&server, 1).await;
@@ -115,7 +115,7 @@ async fn a_study_leaves_out_damaged_runs_and_shows_them_as_damaged() {
 
 /// A run that was moved to another study does not take the position of a run of that study.
 #[tokio::test]
-async fn a_run_of_another_study_does_not_replace_a_run() {
+async fn a_run_moved_from_another_study_does_not_replace_a_run() {
     let server = Program::start().await;
     for number in [1, 2] {
         create(&server, &study(["10ms", "10ms"])).await;
@@ -153,9 +153,9 @@ async fn a_queued_run_that_was_changed_does_not_start() {
     }
 }
 
-/// Its result may be damaged, because it is measured again.
+/// A damaged result does not matter, because the run is measured again.
 #[tokio::test]
-async fn a_run_is_repeated_only_with_its_own_request() {
+async fn a_run_with_a_changed_request_cannot_be_repeated() {
     let server = Program::start().await;
     let run = server.queue(job("a", "10ms")).await;
     server.wait_until_ended(run).await;
@@ -198,7 +198,7 @@ async fn a_run_without_checksum_is_shown_and_starts() {
     );
 }
 
-/// Numbers of the runs that are damaged, and of those with results.
+/// Numbers of the damaged runs, and of the runs with results.
 fn marked(list: &Value) -> (Vec<u64>, Vec<u64>) {
     let runs = list["runs"].as_array().unwrap();
     let numbers = |filter: &dyn Fn(&Value) -> bool| {
@@ -213,7 +213,7 @@ fn marked(list: &Value) -> (Vec<u64>, Vec<u64>) {
 }
 
 #[tokio::test]
-async fn lists_mark_damaged_runs_and_trends_leave_them_out() {
+async fn lists_mark_damaged_runs_and_trends_exclude_them() {
     let server = Program::start().await;
     for _ in 0..3 {
         let run = server.queue(job("a", "100ms")).await;
@@ -299,7 +299,7 @@ async fn a_changed_document_is_not_exported() {
     assert_eq!(export(&server, &run, "fio-json").await.0, StatusCode::OK);
     let other = imported(&server, &fio(directory.path(), &MIXED).unwrap()).await;
     let mut database = connect(&server).await;
-    // The document of the other result, and one that is cut off.
+    // The document of another result, and a truncated document.
     for document in [
         format!(
             "(SELECT document FROM foreign_results WHERE run = {})",
@@ -323,9 +323,9 @@ async fn a_changed_document_is_not_exported() {
     }
 }
 
-/// Every stored value of an ended run that decides what is shown or compared.
+/// Covers every stored value of an ended run that affects lists, pages or comparisons.
 #[tokio::test]
-async fn each_changed_value_of_an_ended_run_is_noticed() {
+async fn each_changed_value_of_an_ended_run_is_detected() {
     let server = Program::start().await;
     let other = server.queue(job("b", "10ms")).await;
     let run = server.queue(job("a", "10ms")).await;
@@ -454,7 +454,7 @@ async fn a_damaged_run_is_not_exported() {
     }
 }
 
-/// What users and the server change after the end of a run does not damage it.
+/// Changes to an ended run by users or the server are not damage.
 #[tokio::test]
 async fn changes_by_users_and_the_server_are_not_damage() {
     let mut server = Program::start().await;

@@ -1,5 +1,5 @@
 //! Studies, and looks at them, that have been changed in the database are damaged: lists name them,
-//! and nothing continues from them.
+//! and they do not continue.
 
 use crate::{
     deletion::connect,
@@ -117,7 +117,7 @@ async fn connect_with_saved(server: &Program) -> SqliteConnection {
 }
 
 #[tokio::test]
-async fn a_changed_study_is_detected_and_the_others_are_listed() {
+async fn changed_study_is_detected_and_other_studies_are_listed() {
     let server = Program::start().await;
     for (study, name) in (1..).zip(["first", "second"]) {
         create(&server, &two_runs(name)).await;
@@ -148,7 +148,7 @@ async fn a_changed_study_is_detected_and_the_others_are_listed() {
 }
 
 #[tokio::test]
-async fn a_changed_look_is_detected_and_the_other_studies_are_listed() {
+async fn changed_look_is_detected_and_other_studies_are_listed() {
     let server = Program::start().await;
     create(&server, &with_looks("10ms")).await;
     end_of_study(&server, 1).await;
@@ -259,7 +259,7 @@ async fn studies_of_earlier_versions_are_not_checked() {
         "UPDATE study_looks SET sha256 = NULL, at_ms = 1 WHERE pairs = 7",
     )
     .await;
-    // As counted by the migration from these versions: only the other look has a checksum.
+    // The migration from these versions counts one checksum: only the other look has one.
     execute(&mut database, "UPDATE study_contents SET checksums = 1").await;
     let shown = server.get("/studies/1").await;
     assert_eq!(
@@ -267,13 +267,13 @@ async fn studies_of_earlier_versions_are_not_checked() {
         (&json!("a"), &json!(1))
     );
     assert_eq!(shown["looks"], ended["looks"]);
-    // A row without a checksum that cannot be read does not hide the other studies, either.
+    // An unreadable row without a checksum does not hide the other studies either.
     execute(&mut database, "UPDATE studies SET steps = '['").await;
     let list = server.get("/studies").await;
     assert_eq!(list["damaged"][0]["number"], 1);
 }
 
-/// Other data could decide otherwise, so a look that is missing is not taken again.
+/// A missing look is not taken again, because changed data could lead to another decision.
 #[tokio::test]
 async fn a_missing_look_is_not_taken_again() {
     let step = |name: &str| json!({"name": name, "sample_ms": 20, "jobs": [job(name, "10ms")]});

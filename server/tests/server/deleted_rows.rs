@@ -1,5 +1,5 @@
-//! Rows of a study that were deleted outside of Leadline are damage: lists name the study, nothing
-//! continues from what is left, and nothing replaces the rows. Deletions by the server are not.
+//! Rows of a study that were deleted outside of Leadline are damage: lists name the study, it does
+//! not continue, and its rows are not recreated. Deletions by the server are not damage.
 
 use crate::{
     damaged_studies::{create, problem_of, two_runs, with_looks},
@@ -66,7 +66,7 @@ const MISSING_LOOK: &str = "an interim look is missing";
 const MISSING_CHECKSUM: &str = "a checksum is missing";
 const MISSING_ROW: &str = "its row is missing";
 
-/// Other runs and looks do not follow the last look, so that only its absence shows the deletion.
+/// No runs or looks come after the last look, so that its absence is the only sign of the deletion.
 #[tokio::test]
 async fn deleted_rows_are_damage() {
     let cases = [
@@ -198,7 +198,7 @@ async fn runs_deleted_by_the_server_are_not_missing() {
     assert_eq!(count(&server, "study_runs").await, 2);
 }
 
-/// Nothing can be decided from a study without its row, its looks or its earlier runs.
+/// A study without its row, its looks or its earlier runs must not be continued.
 #[tokio::test]
 async fn the_remaining_runs_of_a_study_with_deleted_rows_do_not_start() {
     for (sql, cause) in [

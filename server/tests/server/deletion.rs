@@ -1,7 +1,7 @@
 //! Active runs are not disturbed when long runs are deleted or when the database does not accept
 //! writes.
 //!
-//! `LEADLINE_DELETED_EVENTS=1000000 cargo test -p leadline deletion -- --nocapture` measures with a
+//! `LEADLINE_DELETED_EVENTS=1000000 cargo test -p leadline deletion -- --nocapture` measures a
 //! longer run.
 
 use crate::{

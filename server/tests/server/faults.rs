@@ -165,7 +165,8 @@ async fn io_stops_within_two_seconds_after_the_server_is_killed() {
     assert_eq!(starts.count(), 1);
 }
 
-/// `LEADLINE_CANCELS=100 cargo test -p leadline --test server -- cancel --nocapture` measures.
+/// `LEADLINE_CANCELS=100 cargo test -p leadline --test server -- cancel --nocapture` measures more
+/// cancellations.
 #[tokio::test]
 async fn cancelling_with_256_ios_in_flight_takes_less_than_a_second() {
     let Some((server, device, _)) = server_with_raw_write().await else {

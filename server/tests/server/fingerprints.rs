@@ -41,7 +41,7 @@ async fn fixture(sql: &str) -> Arc<TempDir> {
     Arc::new(directory)
 }
 
-/// Waits until every ended run was tried.
+/// Waits until the server has tried to compute the fingerprints of every ended run.
 pub(crate) async fn wait_for_fingerprints(data: &Path) {
     let mut connection = open(data).await;
     let began = Instant::now();

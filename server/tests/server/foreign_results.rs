@@ -1,10 +1,10 @@
-//! Results of fio that are imported as runs. What the tests rely on, from `stat.c` of fio 3.33 and
-//! its man page:
+//! Results of fio that are imported as runs. The tests rely on these facts from `stat.c` of fio
+//! 3.33 and its man page:
 //!
 //! - `clat_ns`, `slat_ns` and `lat_ns` are in ns, `runtime` and `job_runtime` in ms, `bw` in KiB/s
 //!   and `bw_bytes` in bytes/s. `iops` and `mean` have six decimals.
 //! - Percentiles are named `"99.900000"` and belong to `clat_ns`, or with `lat_percentiles=1` also
-//!   to `lat_ns`. `sync` has its own latencies. The bins of `json+` are counts by ns.
+//!   to `lat_ns`. `sync` has separate latencies. The bins of `json+` are counts by ns.
 //! - Options that are set for all jobs are in `global options`, and `job options` may be missing.
 //! - A failed job has an `error` that is not 0, but its counts remain.
 //! - Jobs after `stonewall` are in another group. With `group_reporting`, clones are one entry.
@@ -291,7 +291,7 @@ async fn the_same_result_is_stored_once() {
 }
 
 #[tokio::test]
-async fn jobs_groups_states_and_errors_of_fio() {
+async fn fio_jobs_groups_states_and_errors_are_imported() {
     let directory = scene();
     let common = [
         "--size=256k",
@@ -573,7 +573,7 @@ async fn damaged_documents_change_nothing() {
 }
 
 #[tokio::test]
-async fn results_of_clients_have_a_host() {
+async fn client_results_have_a_host() {
     let directory = scene();
     let Some(text) = fio(directory.path(), &MIXED) else {
         return;
@@ -601,7 +601,7 @@ async fn results_of_clients_have_a_host() {
 }
 
 #[tokio::test]
-async fn a_fio_result_is_compared_with_a_run() {
+async fn a_fio_result_can_be_compared_with_a_run() {
     let directory = Arc::new(scene());
     let arguments = [
         "--name=real",

@@ -18,8 +18,8 @@ use tokio::{
     process::Command,
 };
 
-/// Sends bytes and returns everything that the server sends until it closes the connection, or
-/// until nothing arrives for a second.
+/// Sends bytes and returns everything that the server sends until it closes the connection or sends
+/// nothing for a second.
 async fn raw(server: &Program, bytes: &[u8]) -> String {
     let mut stream = TcpStream::connect(&server.address).await.unwrap();
     stream.write_all(bytes).await.unwrap();
@@ -186,7 +186,7 @@ async fn hostile_json_is_rejected_using_little_memory() {
         ("rwmixread", job(r#""rw": "rw", "rwmixread": 101"#)),
     ] {
         let (status, problem) = post(body).await;
-        // A plan lists problems with a job; anything else is not a plan.
+        // A plan lists problems with a job. Requests without a valid plan are rejected.
         let is_rejected = status == StatusCode::UNPROCESSABLE_ENTITY
             || problem["problems"]
                 .as_array()
@@ -266,7 +266,7 @@ const CLOSE: [u8; 6] = [0x88, 0x80, 0, 0, 0, 0];
 #[tokio::test]
 async fn broken_frames_close_the_stream() {
     let server = Program::start().await;
-    // The first stream maps program code, which is also resident memory.
+    // The first stream pages in program code, which would otherwise count as memory growth.
     after_frames(&server, &CLOSE).await;
     let before = memory(server.pid());
     // Opcode, length, all-zero mask, payload (RFC 6455, 5.2).

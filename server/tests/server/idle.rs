@@ -1,8 +1,8 @@
-//! Open pages cause no load while nothing changes: only heartbeats are sent, and the results of
+//! Open pages do not cause load while nothing changes: only heartbeats are sent, and the results of
 //! host queries are shared.
 //!
-//! `LEADLINE_IDLE_SECONDS=70 cargo test -p leadline idle -- --nocapture` observes for longer, with
-//! the default interval.
+//! `LEADLINE_IDLE_SECONDS=70 cargo test -p leadline idle -- --nocapture` runs the test for longer,
+//! with the default interval.
 
 use crate::{
     program::{Program, job},

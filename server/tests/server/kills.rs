@@ -43,7 +43,7 @@ async fn killed_run_becomes_interrupted_and_keeps_its_samples() {
 }
 
 #[tokio::test]
-async fn list_has_figures_of_the_samples_of_a_killed_run() {
+async fn list_has_figures_from_the_samples_of_a_killed_run() {
     let server = Program::start().await;
     let killed = server.queue(job("killed", "30s")).await;
     server.wait_for_status(killed, &["measuring"]).await;
@@ -118,7 +118,7 @@ async fn resuming_client_is_notified_of_lost_events() {
     );
     let seq = first["seq"].as_u64().unwrap();
     assert!(seq < next, "no event was lost: {seq} of {next}");
-    // Without the replaced events, the list is complete.
+    // With the lost events replaced, the list is complete.
     let lines = received.lines().take(seq as usize);
     let mut list: Vec<Value> = lines
         .map(|line| serde_json::from_str(line).unwrap())
@@ -126,7 +126,8 @@ async fn resuming_client_is_notified_of_lost_events() {
     list.extend(events);
     assert_eq!(list, server.events(run).await);
     check_events(&list, "interrupted");
-    // A client that already uses the new epoch, or that has lost nothing, receives no event twice.
+    // A client that already uses the new epoch, or that did not lose any events, does not receive
+    // duplicates.
     let since = format!("since={}&epoch=1", seq + 1);
     assert_eq!(resume(&server, run, &since).await, Vec::<Value>::new());
     let events = resume(&server, run, &format!("since={seq}&epoch=0")).await;

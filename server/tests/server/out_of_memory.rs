@@ -18,7 +18,7 @@ const LIMIT: u64 = 64 << 20;
 struct MemoryGroup(PathBuf);
 
 impl MemoryGroup {
-    /// `None` if the host permits no such group.
+    /// `None` if the host does not permit such groups.
     fn create() -> Option<Self> {
         let name = format!("leadline-memory-{}", std::process::id());
         [
@@ -30,7 +30,7 @@ impl MemoryGroup {
             let group = Self(Path::new(root).join(&name));
             fs::create_dir(&group.0).ok()?;
             fs::write(group.0.join(limit), LIMIT.to_string()).ok()?;
-            // Swap would absorb the excess; not all hosts account for it.
+            // Swap would absorb the excess memory. Not all hosts account for swap.
             let _ = fs::write(group.0.join("memory.swappiness"), "0");
             let _ = fs::write(group.0.join("memory.swap.max"), "0");
             Some(group)

@@ -140,7 +140,7 @@ fn run(program: &str, arguments: &[&str]) {
     assert!(status.success(), "{program} {arguments:?}");
 }
 
-#[expect(clippy::print_stdout, reason = "read by the test outside")]
+#[expect(clippy::print_stdout, reason = "the test on the host reads it")]
 async fn serve(directory: tempfile::TempDir) {
     let mut command = command(directory.path());
     // Runners print the names of started runs to the console.

@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A test with one cell of a second per round, without I/O.
+/// A test with one cell of one second per round, without I/O.
 fn study() -> Value {
     json!({"name": "PTS",
         "snia": {"test": "iops", "class": "enterprise", "cell_seconds": 1, "mixes": [0], "blocks": ["4k"], "max_rounds": 8},
@@ -85,7 +85,7 @@ async fn a_load_curve_adds_its_runs_even_after_a_kill() {
     assert_eq!(ended["ended"], "the curve is complete");
     let results = server.get("/studies/1/procedure").await;
     let points = results["points"].as_array().unwrap();
-    // No rate is lost; an overloaded one is repeated.
+    // All rates are measured; an overloaded rate is repeated.
     for rate in [1000.0, 2000.0, 3000.0] {
         assert!(
             points.iter().any(|point| point["offered"] == rate),

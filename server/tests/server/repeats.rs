@@ -78,7 +78,7 @@ async fn repeated_steps_are_compared_in_pairs() {
     assert!(!comparison["answers"][0].as_str().unwrap().is_empty());
 }
 
-/// Not to the first run, which may be one of another step.
+/// The baseline is not the first run, which may belong to another step.
 #[tokio::test]
 async fn changes_are_relative_to_the_median_of_step_1() {
     let server = Program::start().await;

@@ -95,7 +95,7 @@ async fn a_study_continues_after_two_failed_runs() {
     assert_eq!(ended["steps"][7]["run"]["status"], "done");
 }
 
-/// Also before the first run of a step: the step does not work.
+/// A step whose first run fails twice does not work, so the study ends.
 #[tokio::test]
 async fn a_step_that_never_completes_ends_the_study() {
     let server = Program::start().await;
@@ -199,19 +199,19 @@ async fn kills_retry_each_run_at_most_once() {
     let attempts = attempts(&server).await;
     assert_eq!(attempts.len(), 16, "no run is lost");
     let mut repeated = 0;
-    for (place, statuses) in &attempts {
+    for (position, statuses) in &attempts {
         let (last, first) = statuses.split_last().unwrap();
         assert!(
             first.is_empty() || first == ["interrupted"],
-            "{place:?}: {statuses:?}"
+            "{position:?}: {statuses:?}"
         );
         assert!(
             ["done", "interrupted"].contains(&last.as_str()),
-            "{place:?}: {statuses:?}"
+            "{position:?}: {statuses:?}"
         );
         assert!(
             last == "done" || statuses.len() == 2,
-            "{place:?}: {statuses:?}"
+            "{position:?}: {statuses:?}"
         );
         repeated += first.len();
     }

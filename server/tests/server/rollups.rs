@@ -1,6 +1,6 @@
-//! Series of long runs are the same from rollups as from samples, and fast.
+//! For long runs, series computed from rollups are fast and equal to those computed from samples.
 //!
-//! `LEADLINE_HOURS=1 cargo test -p leadline rollups -- --nocapture` measures with longer runs. With
+//! `LEADLINE_HOURS=1 cargo test -p leadline rollups -- --nocapture` measures longer runs. With
 //! `LEADLINE_FAKE_SAMPLES=FILE`, they consist of recorded samples.
 
 use crate::program::{Program, job, job_on};

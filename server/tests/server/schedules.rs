@@ -25,7 +25,7 @@ fn schedule(job: &Value) -> Value {
     json!({"name": "Nightly", "cron": cron, "document": {"jobs": [job], "sample_ms": 20}, "tags": ["nightly"]})
 }
 
-/// Quiet hours that contain the next two hours and the last one, and their reason.
+/// Quiet hours from one hour ago until two hours from now, and the reason for a skipped start.
 pub(crate) fn quiet_now() -> (Value, String) {
     let hour = minute_ms() / 3_600_000 % 24;
     let (from, to) = ((hour + 23) % 24, (hour + 3) % 24);
@@ -46,7 +46,7 @@ async fn execute(server: &Program, sql: &str) {
     raw_sql(sql).execute(&mut database).await.unwrap();
 }
 
-/// Lets the minute of the cron expression be due, as if the server had started since.
+/// Makes the minute of the cron expression due again, as if the server had just started.
 async fn rewind(server: &Program) {
     execute(
         server,
@@ -207,7 +207,8 @@ async fn documents_that_need_a_confirmation_are_rejected() {
             "{problem}"
         );
     }
-    // A new file needs none, but its start is rejected if it has become foreign.
+    // A new file does not require a confirmation, but the start is rejected if another program has
+    // created the file.
     let mut new = write.clone();
     new["filename"] = json!("new");
     let request = schedule(&new);

@@ -164,7 +164,7 @@ async fn login_command_prints_a_link_that_works_once() {
     assert!(error.contains("no server has used"), "{error}");
 }
 
-/// Standard output of a service ends up in logs.
+/// The standard output of a service is kept in logs.
 #[tokio::test]
 async fn token_and_links_are_not_logged() {
     let mut server = Program::start().await;

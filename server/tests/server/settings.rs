@@ -50,7 +50,7 @@ async fn thresholds_are_used_by_comparisons_and_trends() {
     assert_eq!(iops(&server, &query).await, (json!(2.0), json!("worse")));
     assert_eq!(server.get(&path).await["state"]["state"], "regressed");
 
-    // The name that rules of the command line have.
+    // Rules on the command line use this form of the name.
     let (status, settings) = set(&server, json!({"read.iops": 20})).await;
     assert_eq!(settings, json!({"thresholds": {"read_iops": 20.0}}));
     assert_eq!(status, StatusCode::OK, "{settings}");

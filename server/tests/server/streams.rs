@@ -273,7 +273,7 @@ async fn stalled_streams_are_closed_and_slow_ones_are_complete() {
             .unwrap();
         line.split(' ').nth(1).unwrap().parse::<u32>().unwrap()
     };
-    // Neither client reads, and 40 MB do not fit into the socket buffers.
+    // Both clients stop reading, and 40 MB do not fit into the socket buffers.
     let stalled_lines = server
         .request(Method::GET, &format!("/runs/{number}/stream"))
         .send()
@@ -343,7 +343,7 @@ async fn idle_stream_of_a_client_that_does_not_read_is_closed() {
     let server = Program::start().await;
     let mut socket = open(&server, "/events").await;
     tokio::time::sleep(Duration::from_secs(11)).await;
-    // Reads what the server has sent so far; responses to its pings come too late.
+    // Reads the data sent so far; it is too late to respond to the server's pings.
     let ended = tokio::time::timeout(Duration::from_secs(1), async {
         while let Some(Ok(_)) = socket.next().await {}
     });

@@ -1,7 +1,7 @@
 //! SIGKILL of the server, the real runner, or both at seeded points of studies. The study continues
-//! after a restart: each cell is started, and only a killed one is retried.
+//! after a restart: every cell is started, and only killed cells are retried.
 //!
-//! A cell is a step in a repeat. It is retried once if its first run was killed.
+//! A cell is one repeat of a step. It is retried once if its first run was killed.
 
 use crate::{
     kills::check_events,
@@ -33,14 +33,14 @@ const RUNTIME_MS: u64 = 150;
 /// Longer than the time after which events are spooled.
 const LOCKED_MS: u64 = 2_500;
 
-/// What a study does when something is killed.
+/// What a study is doing when a process is killed.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 enum Phase {
     /// The study is being submitted, or its first run is queued.
     Queue,
     /// A runner has just been started.
     Start,
-    /// Anywhere in a run.
+    /// A run is active.
     Run,
     /// The runner writes its report or exits.
     End,
@@ -167,8 +167,8 @@ impl Scene {
         }
     }
 
-    /// Kills the victim, then ends the lock of the database, and restarts a killed server. If the
-    /// runner has already exited, kills the server in its place. Returns what was killed.
+    /// Kills the victim, then releases the database lock, and restarts a killed server. If the
+    /// runner has already exited, kills the server instead. Returns what was killed.
     async fn kill(mut self, mut victim: Victim, lock: Option<SqliteConnection>) -> (Self, Victim) {
         let pids = active_runners(self.server.pid());
         if pids.is_empty() {
@@ -270,17 +270,17 @@ impl Scene {
         let runs = self.server.get(&path).await["runs"].clone();
         let mut cells: BTreeMap<(u64, u64), Vec<Value>> = BTreeMap::new();
         for run in runs.as_array().unwrap() {
-            let place = (
+            let position = (
                 run["step"].as_u64().unwrap(),
                 run["repeat"].as_u64().unwrap(),
             );
             let run = self.server.get(&format!("/runs/{}", run["number"])).await;
-            cells.entry(place).or_default().push(run);
+            cells.entry(position).or_default().push(run);
         }
         assert_eq!(cells.len(), 2 * REPEATS, "study #{study} lost a cell");
         let started = starts(self.server.directory.path());
         let mut repeated = 0;
-        for (place, attempts) in &cells {
+        for (position, attempts) in &cells {
             let statuses: Vec<&str> = attempts
                 .iter()
                 .map(|run| run["status"].as_str().unwrap())
@@ -291,14 +291,14 @@ impl Scene {
                 [first, last] => is_broken(first) && (*last == "done" || is_broken(last)),
                 _ => false,
             };
-            assert!(rule, "study #{study}, cell {place:?}: {statuses:?}");
+            assert!(rule, "study #{study}, cell {position:?}: {statuses:?}");
             repeated += statuses.len() - 1;
             let cell = cell(&attempts[0]["requested"]);
             let starts = started.iter().filter(|start| **start == cell).count();
             let (done, max) = (statuses.contains(&"done"), statuses.len());
             assert!(
                 (usize::from(done)..=max).contains(&starts),
-                "study #{study}, cell {place:?} was started {starts} times: {statuses:?}"
+                "study #{study}, cell {position:?} was started {starts} times: {statuses:?}"
             );
             for run in attempts {
                 let status = run["status"].as_str().unwrap();

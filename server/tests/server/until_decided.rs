@@ -265,7 +265,7 @@ async fn kills_neither_skip_nor_repeat_a_look() {
 }
 
 #[tokio::test]
-async fn until_decided_is_checked() {
+async fn invalid_until_decided_settings_are_rejected() {
     let server = Program::start().await;
     let mut request = different(REPEATS);
     request["until_decided"] = json!({"metrics": ["nonsense"]});

@@ -106,8 +106,8 @@ const FORMER_BEHAVIOR: [(&str, &str); 10] = [
     ("rw_sequencer", r#""sequential""#),
 ];
 
-/// Compares values. Fields added since version 4 must be null, empty lists or describe what old
-/// versions did.
+/// Compares values. Fields added since version 4 must be null or empty lists, or describe the
+/// behavior of version 4.
 fn check(path: &str, expect: &Value, actual: &Value) {
     match (expect, actual) {
         (Value::Object(expect), Value::Object(actual)) => {

@@ -185,7 +185,7 @@ async fn messages_are_signed_and_secrets_are_not_returned() {
         !text.contains("hidden") && !text.contains("whsec"),
         "{text}"
     );
-    // The URL and the key stay the same.
+    // The URL and the key do not change.
     let put = server.request(Method::PUT, "/webhooks/1");
     let (status, changed) = server
         .send(put.json(&json!({"name": "Chat 2", "events": ["schedule_run_failed"]})))
@@ -377,7 +377,7 @@ async fn changes_of_a_trend_are_sent_once() {
             .await;
     }
     let body = loop {
-        // While runs are being deleted, the group can be too small.
+        // While runs are being deleted, the group may be too small.
         let body = receiver.next().await.body();
         if body["data"]["after"] == "regressed" {
             break body;

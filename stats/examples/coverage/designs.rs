@@ -51,7 +51,7 @@ impl Noise {
         }
     }
 
-    /// Converts a normal number with mean 0 and variance 1 into the value of a run.
+    /// Converts a standard normal variate into the value of a run.
     fn value(self, z: f64, progress: f64, is_b: bool) -> f64 {
         match self {
             Self::Normal | Self::Autocorrelated => 1.0 + 0.03 * z,

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Number of data sets for each row of a table.
 pub(crate) const DATA_SETS: u64 = 10_000;
 
-/// Percentage of the data sets in which each outcome occurred. Each data set has a separate seed.
+/// Percentage of the data sets in which each outcome occurred. Each data set has its own seed.
 pub(crate) fn shares<const K: usize>(
     seed: u64,
     outcomes: impl Fn(&mut StdRng) -> [bool; K] + Sync,

@@ -14,7 +14,7 @@ import { ThemeToggle } from './theme-toggle';
 
 const Palette = lazy(() => import('./palette'));
 
-/** Mounts the palette at the first Ctrl-K; afterwards, it handles the shortcut itself. */
+/** Mounts the palette at the first Ctrl-K; afterward, it handles the shortcut itself. */
 function usePalette() {
   const [isMounted, setIsMounted] = useState(false);
   useHotkeys(isMounted ? [] : [['mod+K', () => setIsMounted(true)]], []);

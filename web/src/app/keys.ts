@@ -1,5 +1,6 @@
 // Keyboard shortcuts. A key clicks the element with that `data-key`, or focuses it if it is a
-// field; `data-action` describes the action in the help. Other keys navigate.
+// field; `data-action` describes the action in the help. Keys that are not bound to an element
+// navigate between pages.
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
 
@@ -50,7 +51,7 @@ export function useKeys(openHelp: () => void) {
     const onKeyDown = (event: KeyboardEvent) => {
       const typing = isTyping(event.target);
       if (event.key === 'Escape' && typing) {
-        // Browsers clear a search field.
+        // By default, Escape clears a search field.
         if (event.target instanceof HTMLInputElement) event.preventDefault();
         return (event.target as HTMLElement).blur();
       }

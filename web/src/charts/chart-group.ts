@@ -1,5 +1,5 @@
-// State shared by the charts of a page: redraw schedule, zoom and crosshair. All listeners run in the
-// same animation frame: never before a chart can have moved by a pixel, and never while paused or
+// State shared by the charts of a page: redraw schedule, zoom and crosshair. All listeners run in
+// the same animation frame: no sooner than a chart can change by a pixel, and never while paused or
 // hidden (browsers suspend animation frames of hidden pages).
 
 /** A range of the time axis, in seconds since the start of the measurement. */
@@ -42,7 +42,7 @@ export class ChartGroup {
 
   /**
    * Schedules a redraw for the next frame in which a chart can have moved by a pixel, or later if
-   * drawing is slow; `isUrgent`, for the next frame.
+   * drawing is slow. If `isUrgent`, schedules it for the next frame.
    */
   request(isUrgent = false) {
     if (this.paused || this.frame !== 0) return;

@@ -58,13 +58,13 @@ export function timeLabel(seconds: number, step: number): string {
   return `${seconds < 0 ? '-' : ''}${minutes}:${rest} min`;
 }
 
-/** Distances of time ticks from one second, in seconds. Below, they are decimal. */
+/** Distances between time ticks of one second or longer, in seconds. Shorter ones are decimal. */
 const TIME_STEPS = [
   ...[1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800],
   ...[3600, 7200, 14_400, 21_600, 43_200, 86_400],
 ];
 
-/** The distance of at most `most` ticks in a range of `seconds`. */
+/** The tick distance that gives at most `most` ticks in a range of `seconds`. */
 function timeStep(seconds: number, most: number): number {
   const rough = seconds / most;
   const power = 10 ** Math.floor(Math.log10(Math.max(rough, 1e-6)));
@@ -111,7 +111,7 @@ export function timeAxis(range: Axis) {
 const FEW_DECADES = 1.6;
 const MIN_LABELS = 2;
 
-/** Between 1 and 10, exact for whole digits and their tenths. */
+/** The value scaled to 1 to 10, without rounding errors in multiples of 0.1. */
 function leadingDigits(value: number): number {
   const leading = value / 10 ** Math.floor(Math.log10(value) + 1e-9);
   const nearest = Math.round(leading * 10) / 10;
@@ -125,7 +125,7 @@ const LABELED: readonly ((leading: number) => boolean)[] = [
   (leading) => Number.isInteger(leading),
   (leading) => Number.isInteger(leading * 2),
 ];
-/** Distances of labels on an axis without such ticks, in parts of its range. */
+/** Numbers of parts to divide the range into, for an axis without such ticks. */
 const PARTS = [2, 4, 8, 16];
 const MIN_SPACED_LABELS = 3;
 
@@ -139,8 +139,8 @@ const isMultiple = (value: number, step: number) =>
   Math.abs(value / step - Math.round(value / step)) < 1e-6;
 
 /**
- * Returns true if a tick of a logarithmic axis gets a label: the fewest digits with which the axis
- * has two labels, or multiples of a round distance.
+ * Returns true if a tick of a logarithmic axis gets a label. Labels are at the fewest leading
+ * digits that give at least two labels, or else at multiples of a round distance.
  */
 export function isLabeled(value: number, ticks: readonly { value: number }[]): boolean {
   const digits = ticks.map((tick) => leadingDigits(tick.value));

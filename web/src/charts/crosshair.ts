@@ -1,5 +1,5 @@
 // A crosshair shared by the charts of a group: hovering one chart marks the same time in all. It is
-// an element over the canvas, so that moving it redraws no chart.
+// an element over the canvas, so that moving it does not redraw charts.
 import type { Chart } from 'chart.js';
 import type { PointerEvent } from 'react';
 import type { ChartGroup, Range } from './chart-group';
@@ -45,7 +45,7 @@ export function crosshairEvents(chartGroup: ChartGroup, plot: () => Plot | null)
     chartGroup.moveCrosshair(secondsAt(plot(), clientX - box.left, clientY - box.top));
   };
   const leave = ({ pointerType }: PointerEvent<HTMLElement>) => {
-    // A finger that is lifted keeps the crosshair.
+    // The crosshair remains when the finger is lifted.
     if (pointerType !== 'touch') chartGroup.moveCrosshair(null);
   };
   return { onPointerDown: move, onPointerMove: move, onPointerLeave: leave };

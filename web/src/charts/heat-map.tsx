@@ -100,7 +100,7 @@ function plotOf(canvas: HTMLCanvasElement | null, range: Range): Plot | null {
   return { left: LEFT, right: clientWidth - RIGHT, top: TOP, bottom: clientHeight - BOTTOM, range };
 }
 
-/** Sizes the canvas for the display, and draws all of it. */
+/** Sizes the canvas for the display, and redraws it completely. */
 function draw(
   canvas: HTMLCanvasElement,
   columns: readonly HeatColumn[],

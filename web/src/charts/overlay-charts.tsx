@@ -16,7 +16,7 @@ import { ZoomRow } from './zoom-row';
 interface OverlaidGroup extends LineStyle {
   label: string;
   view: SeriesView;
-  /** Medians of the results of the whole runs; by default, the mean over time. */
+  /** Medians of the runs' overall results; by default, the mean over time. */
   whole: { [name in Column]?: number | null };
 }
 
@@ -102,7 +102,7 @@ function Overlay({ panel, title, column, groups, chartGroup, fullRange }: Overla
     () => groups.map((group) => groupSeriesText({ ...group, column }, panel.format)),
     [groups, column, panel],
   );
-  // Chart.js matches datasets by index, so a different set of groups needs a new chart.
+  // Chart.js matches datasets by index, so a different set of groups requires a new chart.
   return (
     <TimeChart
       key={groups.map(({ label, view }) => `${label}/${view.banded}`).join()}

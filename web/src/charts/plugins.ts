@@ -12,7 +12,7 @@ function register(plugin: Plugin) {
 
 export const annotations = onDemand(async () => {
   const { default: plugin } = await import('chartjs-plugin-annotation');
-  // Its state of a chart is created by a hook that does not run for existing charts.
+  // The plugin's state for a chart is created by a hook that does not run for existing charts.
   register({ ...plugin, start: plugin.beforeInit });
 });
 

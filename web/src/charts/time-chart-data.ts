@@ -117,14 +117,15 @@ export function chartUpdater(
       syncPoints(points, line.view, line.columns, statistic);
       const dataset = chart.data.datasets[i];
       if (!dataset) return;
-      // A single point has no line. A function here would resolve the options of every point.
+      // A single point has no line, so it is drawn as a dot. A function here would be called for
+      // every point.
       const pointRadius = points.length === 1 && statistic === 'mean' ? 3 : 0;
       Object.assign(dataset, { data: points, pointRadius });
     });
     const range = chartGroup.zoom ?? fullRange();
     const { x, y } = chart.options.scales ?? {};
     Object.assign(x ?? {}, { min: range.from, max: range.to });
-    // Without data, the axes would have invented values.
+    // Without data, Chart.js would show default axis values.
     const isEmpty = polylines.every(({ points }) => points.length === 0);
     for (const axis of [x, y]) Object.assign(axis?.ticks ?? {}, { display: !isEmpty });
     const layout = { range, width: chart.chartArea?.width ?? chart.width };

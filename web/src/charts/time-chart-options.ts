@@ -59,7 +59,7 @@ export function optionsOf(
           enabled: true,
           mode: 'x',
           modifierKey: 'shift',
-          // A swipe across an unzoomed chart does nothing.
+          // A swipe across an unzoomed chart has no effect.
           onPanStart: ({ event }) => event.pointerType !== 'touch' || chartGroup.zoom !== null,
           onPanComplete: zoomToAxis,
         },

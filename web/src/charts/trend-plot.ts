@@ -5,7 +5,7 @@ import { valueRange } from '../model/trend/geometry';
 export const HEIGHT = 320;
 export const LEFT = 74;
 export const RIGHT = 14;
-/** Room for the labels of changes. */
+/** Space for the labels of changes. */
 export const TOP = 34;
 export const BOTTOM = 28;
 export interface Plot {

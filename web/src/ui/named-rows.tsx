@@ -25,7 +25,7 @@ interface NamedRowsProps {
   /** Header row above `headers`; the spans must add up to the number of headers. */
   groups?: readonly { label: ReactNode; span: number }[];
   rows: readonly NamedRow[];
-  /** Further rows under headings of their own, in the same columns. */
+  /** Additional rows under separate headings, in the same columns. */
   sections?: readonly Section[];
   /** Monospace, for identifiers. */
   mono?: boolean;
@@ -80,7 +80,7 @@ export function NamedRows({
 
 /** The heading is empty for the rows below the header row. */
 interface RowGroupProps extends Section {
-  /** Without the column of names. */
+  /** Excludes the name column. */
   columns: number;
   mono: boolean | undefined;
 }

@@ -6,7 +6,7 @@ beforeEach(() => vi.resetModules());
 
 const interact = () => window.dispatchEvent(new Event('pointermove'));
 
-it('loads code when it is needed, and once', async () => {
+it('loads code once, when it is needed', async () => {
   const { onDemand, useOnDemand } = await import('./on-demand');
   const importCode = vi.fn(async () => 'code');
   const code = onDemand(importCode);

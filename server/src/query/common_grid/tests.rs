@@ -45,7 +45,7 @@ fn many_runs_use_longer_rollups() {
 }
 
 #[test]
-fn compressed_samples_have_no_histograms_of_windows() {
+fn compressed_samples_have_no_window_histograms() {
     let runs = [Extent::of(1, 30_000.0, 100, true), extent(2, 30.0, 100)];
     check_grid(&runs, (2_000.0, 15, &[Some(20), Some(20)]));
 }

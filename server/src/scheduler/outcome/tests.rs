@@ -22,7 +22,7 @@ fn run_end(exit: RunnerExit, stop: Option<StopRequest>, report: Option<&Report>)
 }
 
 #[test]
-fn a_lack_of_memory_explains_sigkill_only() {
+fn only_sigkill_is_attributed_to_out_of_memory() {
     let reason = |signal| {
         let end = RunEnd {
             out_of_memory: true,

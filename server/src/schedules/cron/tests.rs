@@ -144,7 +144,7 @@ fn expected_due_times(cron: &ZonedCron, from: u64, until: u64) -> Vec<u64> {
         let local = cron.local(at).unwrap().datetime();
         let is_due = |local: DateTime| cron.cron.is_time_matching(&local).unwrap();
         let is_start = if cron.is_fixed_time {
-            // All local times since the latest one, which are several after a gap.
+            // All local times since the latest one. After a gap, there are several.
             let mut passed = latest.map_or(local, |latest| latest + SignedDuration::from_mins(1));
             let mut is_start = false;
             while passed <= local {

@@ -9,7 +9,7 @@ use leadline_protocol::schedule::StartResult;
 #[derive(Clone, Debug, Default)]
 struct Group {
     count: u64,
-    /// The last due time; of a whole day, relative to its start.
+    /// The last due time. For a whole day, it is relative to the start of the day.
     last_ms: u64,
     /// Why it is skipped.
     quiet: Option<String>,
@@ -49,7 +49,7 @@ fn count(state: &State, first: u64, end: u64) -> Groups {
     while let Some(due) = next.filter(|due| *due < end)
         && let Some(day) = state.cron.day(due)
     {
-        // The first day may be a part of one.
+        // The first day may be incomplete.
         let is_whole = due != first && day.is_regular && day.end_ms <= end;
         if is_whole {
             let of_day =

@@ -64,7 +64,7 @@ impl Fake {
             }
             self.stored.push(start.due_at_ms);
             if start.result == Pending {
-                assert!(now_ms >= self.active_until_ms, "two starts at once");
+                assert!(now_ms >= self.active_until_ms, "concurrent starts");
                 self.active_until_ms = now_ms + self.duration_ms;
             }
             self.log.push((now_ms, start));
@@ -149,7 +149,7 @@ fn quiet_hours_are_skipped() {
     fake.quiet_hours = vec![quiet("22:00", "06:00")];
     fake.tick(ms("2026-11-24T23:00:00Z"));
     assert_eq!(fake.due(Skipped), [ms("2026-11-24T20:00:00Z")]);
-    // Missed and skipped due times are counted apart.
+    // Missed and skipped due times are counted separately.
     let mut fake = Fake::new("0 * * * *", "Europe/Berlin", "2026-11-24T12:00:30Z");
     fake.quiet_hours = vec![quiet("22:00", "06:00")];
     fake.tick(ms("2026-11-25T12:30:00Z"));
@@ -165,7 +165,8 @@ fn a_clock_that_is_set_back_does_not_repeat_starts() {
     assert_eq!(fake.due(Pending).len(), 5);
     fake.run(from + 2 * HOUR, from + 7 * HOUR);
     assert_eq!(fake.due(Pending).len(), 7, "17:00 was handled");
-    // The date was wrong by ten years: the schedule starts once then, and continues afterward.
+    // The date was wrong by ten years. The schedule starts once at the wrong date, and continues
+    // afterward.
     fake.tick(from + 3650 * DAY);
     assert_eq!(fake.due(Pending).len(), 8);
     assert_eq!(fake.due(Missed).len(), 1);

@@ -21,7 +21,7 @@ it('ends at the percentile that all runs support', () => {
   expect(curveBand([run(100, 5000), few]).at(-1)?.nines).toBeCloseTo(1);
 });
 
-it('needs two runs with I/Os', () => {
+it('requires two runs with I/Os', () => {
   expect(curveBand([run(100, 5000)])).toEqual([]);
   expect(curveBand([run(100, 5000), []])).toEqual([]);
   expect(curveBand([])).toEqual([]);

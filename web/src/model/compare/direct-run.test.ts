@@ -98,7 +98,7 @@ describe('directRun', () => {
     'mixed',
     'readahead',
     'unknown',
-  ])('is missing with verdict %s, but needs no rerun', (verdict) => {
+  ])('is missing with verdict %s, but does not require a rerun', (verdict) => {
     expect(directRun(comparisonOf(['direct'], {}, verdict), 9)).toBeNull();
     expect(hasDirectRun(comparisonOf(['direct'], {}, verdict), 9)).toBe(true);
   });

@@ -5,7 +5,7 @@ import { groupSeriesText, groupSeriesView, seriesParameters } from './group-time
 
 const plain = (s: string) => s.replaceAll('\u00a0', ' ');
 
-const course = (
+const series = (
   runs: number[],
   [median, low, high]: (number | null)[][],
 ): GroupSeries['groups'][number] => ({
@@ -20,7 +20,7 @@ const SERIES: GroupSeries = {
   bucket_ms: 500,
   t_ms: [500, 1000, 1500],
   groups: [
-    course(
+    series(
       [12, 13],
       [
         [1000, 1200, null],
@@ -28,7 +28,7 @@ const SERIES: GroupSeries = {
         [1100, 1300, null],
       ],
     ),
-    course(
+    series(
       [14],
       [
         [500, 500, 700],
@@ -36,7 +36,7 @@ const SERIES: GroupSeries = {
         [null, null, null],
       ],
     ),
-    course([], [[], [], []]),
+    series([], [[], [], []]),
   ],
 };
 
@@ -58,7 +58,7 @@ it('draws no band for a single run', () => {
 });
 
 it('changes its generation with the runs', () => {
-  const other = { ...SERIES, groups: [course([12, 13, 15], [[], [], []])] };
+  const other = { ...SERIES, groups: [series([12, 13, 15], [[], [], []])] };
   expect(groupSeriesView(SERIES, 0).generation).not.toBe(groupSeriesView(other, 0).generation);
 });
 

@@ -10,7 +10,7 @@ import {
   metricGroup,
   metricLabel,
   metricName,
-  moreText,
+  additionalRunsText,
   representative,
   valueOfGroup,
 } from './metrics';
@@ -57,7 +57,7 @@ it.each<[Partial<Change>, string]>([
   [{ more: { repeats: 2, duration_ms: 0 }, paired: false }, '≈ 2 more runs per group'],
   [{ more: null }, ''],
 ])('formats the missing repeats of %j', (change, expected) =>
-  expect(plain(moreText(change as Change))).toBe(expected),
+  expect(plain(additionalRunsText(change as Change))).toBe(expected),
 );
 
 describe('metricName', () => {

@@ -39,7 +39,7 @@ export function formatChange(change: number | null): string {
   if (change === null) return '';
   if (change >= MAX_PERCENT) return `${digits(change / 100 + 1)} ×`;
   if (Math.abs(change) < MIN_CHANGE_PERCENT) return '±0 %';
-  // Rounded up, a smaller value would look like zero.
+  // Rounds down: −100 % would look like a value of zero.
   if (change > -100 && change <= -99.95)
     return `−${(Math.floor(-change * 100) / 100).toFixed(2)} %`;
   return `${change > 0 ? '+' : '−'}${digits(Math.abs(change))} %`;
@@ -90,7 +90,7 @@ export function intervalText({
 }
 
 /** `≈ 9 more pairs, 4 min`; empty without an estimate. */
-export function moreText({ more, paired }: Change): string {
+export function additionalRunsText({ more, paired }: Change): string {
   if (!more) return '';
   const unit = paired ? 'pair' : 'run per group';
   const units = paired ? 'pairs' : 'runs per group';

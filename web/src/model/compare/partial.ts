@@ -1,4 +1,5 @@
-// Figures of runs that ended without a report, which the server has for all directions combined.
+// Figures of runs that ended without a report. The server provides them for all directions
+// combined.
 import type { ComparedMetric, RunSummary } from '../../api';
 import { isPartial } from '../run/summary';
 
@@ -6,7 +7,7 @@ const FIGURES = ['iops', 'bytes_per_second', 'lat_p50_ns', 'lat_p99_ns', 'lat_ma
 
 /**
  * The value of a metric of one direction; null if it is unknown. `directions` is the number of
- * directions in the comparison: the figures of several cannot be distinguished.
+ * directions in the comparison: with several directions, the figures of each are unknown.
  */
 export function partialValue(
   { name }: Pick<ComparedMetric, 'name'>,

@@ -21,8 +21,8 @@ export const repeatStudy = (runs: readonly Run[], untilDecided = false): StudyDe
 });
 
 /**
- * A repeated study inserts seeds into its jobs. With them, the pairs of the new study would have the
- * same two seeds in every block.
+ * Removes the seed that a repeated study inserted into a job. Otherwise, all pairs of the new study
+ * would have the same two seeds.
  */
 function withoutStudySeed(job: Job, { repeat }: Run): Job {
   if (repeat == null) return job;

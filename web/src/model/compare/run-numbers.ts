@@ -1,5 +1,5 @@
-// The numbers of the compared runs, as in the URL `runs=1,2`. Apart from the metrics, because the
-// router needs them for the first page.
+// The numbers of the compared runs, as in the URL `runs=1,2`. Separate from the metrics, because
+// the router needs them for the first page.
 /** Limits on the number of compared runs. More would be unreadable in one chart. */
 export const MIN_RUNS = 2;
 export const MAX_RUNS = 8;

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Event, Report } from '../../api';
 import { bandsOf, silenceMs } from './missing-time';
 import { RunFold } from './run-fold';
-import { joinSpans } from './silences';
+import { mergeSpans } from './silences';
 
 const EVENTS = readFileSync('src/model/fixtures/direct-randread.ndjson', 'utf8')
   .trim()
@@ -101,7 +101,7 @@ it('has no bands for runs recorded before stalls were detected', () => {
 
 it('merges overlapping spans', () => {
   const span = (start_ms: number, end_ms: number) => ({ start_ms, end_ms });
-  expect(joinSpans([span(5, 8), span(0, 2), span(1, 3), span(6, 7)])).toEqual([
+  expect(mergeSpans([span(5, 8), span(0, 2), span(1, 3), span(6, 7)])).toEqual([
     span(0, 3),
     span(5, 8),
   ]);

@@ -5,7 +5,7 @@ import { count } from '../format/numbers';
 import { duration } from '../format/time';
 import { isFinal, type RunFold } from './run-fold';
 import { originMs } from './series-view';
-import { joinSpans, type TimeSpanMs } from './silences';
+import { mergeSpans, type TimeSpanMs } from './silences';
 
 /** Shorter periods without completions do not cause a notice. */
 const MIN_NOTICE_MS = 2000;
@@ -62,7 +62,7 @@ const spanOf = ({ start_ms, duration_ms }: { start_ms: number; duration_ms: numb
 
 /** The stalls of all jobs. */
 const stallsOf = ({ jobs }: Report) =>
-  joinSpans(jobs.flatMap(({ stalls }) => stalls?.spans ?? []).map(spanOf));
+  mergeSpans(jobs.flatMap(({ stalls }) => stalls?.spans ?? []).map(spanOf));
 
 /** Runs recorded before pauses were detected have none. */
 const pausesOf = (report: Report | undefined) => (report?.pauses ?? []).map(spanOf);

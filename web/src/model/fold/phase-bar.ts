@@ -34,7 +34,7 @@ export function phaseBar(fold: RunFold, now_ms: number): PhasePart[] {
   return [...started, ...pending];
 }
 
-/** How the last phase of a run ended that did not complete. */
+/** How the last phase of an incomplete run ended. */
 const END_STATES: Partial<Record<RunStatus, PhasePart['state']>> = {
   cancelled: 'stopped',
   interrupted: 'stopped',

@@ -28,7 +28,7 @@ export function plannedPhases(jobs: readonly ResolvedJob[]): Phase[] {
   const needed: Record<Phase, boolean> = {
     layout: any((job) => job.targets.some((target) => target.layout_bytes > 0)),
     guard: true,
-    // Only known when it begins.
+    // Known only when the phase begins.
     idle_wait: false,
     drop_caches: any((job) => job.drop_caches),
     invalidate: any((job) => job.invalidate && !job.pre_read),

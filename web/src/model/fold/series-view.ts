@@ -13,7 +13,10 @@ export interface SeriesView {
   readonly generation: string;
   /** True if points have a minimum and a maximum in addition to the mean. */
   readonly banded: boolean;
-  /** What the minimum and the maximum are, if they are separate data; their edges are drawn. */
+  /**
+   * Names of the minimum and the maximum, if they are separate data; the edges of the band are then
+   * drawn.
+   */
   readonly edges?: { min: string; max: string };
   /** Seconds since the start of the measurement; negative during the ramp. */
   seconds: (index: number) => number;

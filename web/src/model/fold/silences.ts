@@ -11,7 +11,10 @@ export interface TimeSpanMs {
 
 /** Shorter periods without completions are not shown in live charts. */
 const MIN_STALL_MS = 1000;
-/** As in the report, slow but regular completions are not stalls. In median latencies. */
+/**
+ * Minimum length of a stall, in median latencies: as in the report, slow but regular completions
+ * are not stalls.
+ */
 const MIN_MEDIANS = 10;
 
 /** Periods without completions in the samples so far. */
@@ -23,7 +26,7 @@ export class Silences {
   add(t_ms: number, silent_ms: number, totals: Totals) {
     this.silent_ms = silent_ms;
     if (silent_ms < MIN_STALL_MS || silent_ms < MIN_MEDIANS * medianMs(totals)) return;
-    this.spans = joinSpans([...this.spans, { start_ms: t_ms - silent_ms, end_ms: t_ms }]);
+    this.spans = mergeSpans([...this.spans, { start_ms: t_ms - silent_ms, end_ms: t_ms }]);
   }
 }
 
@@ -33,7 +36,7 @@ function medianMs({ read, write, trim }: Totals): number {
 }
 
 /** Merges overlapping spans. */
-export function joinSpans(spans: readonly TimeSpanMs[]): TimeSpanMs[] {
+export function mergeSpans(spans: readonly TimeSpanMs[]): TimeSpanMs[] {
   const joined: TimeSpanMs[] = [];
   for (const span of spans.toSorted((a, b) => a.start_ms - b.start_ms)) {
     const last = joined.at(-1);

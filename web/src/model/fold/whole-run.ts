@@ -1,5 +1,5 @@
-// Values for a whole finished run, shown in the legends of its charts. Percentiles cannot be computed
-// from those of windows, so they come from the report, or from the merged histograms.
+// Values for a whole finished run, shown in the legends of its charts. Percentiles of windows
+// cannot be combined, so the percentiles come from the report, or from the merged histograms.
 import type { Report } from '../../api';
 import { keyLatenciesOf, reportedLatencies } from '../run/reported-latency';
 import type { Column } from '../series/columns';

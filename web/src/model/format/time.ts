@@ -37,14 +37,16 @@ export const dateTime = (ms: Known): string => (isKnown(ms) ? full.format(ms) : 
 const dayThisYear = format({ month: 'short', day: 'numeric' });
 const dayOtherYear = format({ month: 'short', day: 'numeric', year: 'numeric' });
 
-/** Nov 20, with the year unless it is this one. */
+/** Nov 20, with the year if it is not the current one. */
 export function shortDate(ms: Known, now = Date.now()): string {
   if (!isKnown(ms)) return UNKNOWN;
   const isThisYear = new Date(ms).getFullYear() === new Date(now).getFullYear();
   return (isThisYear ? dayThisYear : dayOtherYear).format(ms);
 }
 
-/** The time for today, date without year and time for this year, else the date. */
+/**
+ * Today: the time. Earlier this year: the date without the year, and the time. Otherwise: the date.
+ */
 export function shortDateTime(ms: Known, now = Date.now()): string {
   if (!isKnown(ms)) return UNKNOWN;
   const date = new Date(ms);

@@ -43,7 +43,7 @@ export function usableRows(rows: readonly TreeRow[]): TreeRow[] {
   return kept.reverse();
 }
 
-/** In natural order: devices that the job may access, and the others. */
+/** Devices that the job may access, and all other devices, in natural order. */
 export function devicesByAccess(devices: readonly Device[], isWriting: boolean) {
   const sorted = devices.toSorted((a, b) => byName.compare(a.name, b.name));
   const isAllowed = (device: Device) => accessOf(device, isWriting).allowed;

@@ -69,7 +69,7 @@ function completeValue(before: string, after: string, options: Options) {
   return { kind: 'value' as const, word, rest, items };
 }
 
-/** Sorts by rank, lowest first, without items that have none. */
+/** Sorts by rank, lowest first, and omits items without a rank. */
 function bestFirst<T>(items: readonly T[], rankOf: (item: T) => number | null): T[] {
   return items
     .map((item) => ({ item, rank: rankOf(item) }))

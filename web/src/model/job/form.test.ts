@@ -63,7 +63,7 @@ it.each([
   ).toMatchObject(location);
 });
 
-it('asks for a device instead of reporting an error', () => {
+it('prompts for a device instead of reporting an error', () => {
   const text = setIoMode(FILE, 0, first(FILE), 'raw');
   const problem: Problem = {
     code: 'not_a_file',

@@ -1,4 +1,4 @@
-// Jobs imported from a text: their job file, and edits of the text.
+// Jobs imported from text: their job file, and edits of the text.
 import type { Dialect, Import, ImportNote } from '../../api';
 import type { StudyDraft } from '../study/draft';
 import { writeJobText } from './job-text';
@@ -21,7 +21,7 @@ const NAMES: Record<Dialect, string> = {
 
 export const dialectName = (dialect: Dialect): string => NAMES[dialect];
 
-/** Whether a text has to be imported, because the job editor cannot show it as it is. */
+/** Whether the text must be imported, because the job editor cannot show it unchanged. */
 export function needsImport(text: string): boolean {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   const isCommand = /(^|[\s/\\])(fio|diskspd(\.exe)?)\s+\S/i;

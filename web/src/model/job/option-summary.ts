@@ -5,7 +5,7 @@ import type { OptionDoc } from '../../api';
 export const summaryOf = ({ help }: OptionDoc): string =>
   /^.*?(?=[.:;](?:\s|$))/.exec(help)?.[0] ?? help;
 
-/** Such as `time (s), default 0`. The type of options with a fixed set of values is this set. */
+/** Example: `time (s), default 0`. The type is omitted for options with a fixed set of values. */
 export const typeAndDefault = ({ kind, values, default: fallback }: OptionDoc): string => {
   const type = values.length > 0 ? [] : [kind];
   return [...type, ...(fallback ? [`default ${fallback}`] : [])].join(', ');

@@ -48,7 +48,9 @@ export function latencyTable(report: Report): LatencyTable {
   };
 }
 
-/** fio has percentiles of clat or of lat. Those of clat are not shown as those of lat. */
+/**
+ * fio reports percentiles of either clat or lat. clat percentiles are not shown as lat percentiles.
+ */
 function reportedBy(report: Report): Report {
   if (report.foreign?.percentiles_of !== 'clat') return report;
   const only = (stats: DirectionStats): DirectionStats => ({

@@ -59,7 +59,7 @@ export const runTitle = (run: TitledRun): string =>
 /** A run of a study is named `study: step (repeat)`. */
 const STUDY_TITLE = /^(.+?)(: .+?)( \(\d+\))?$/;
 
-/** The parts of the title of a run of a study; null for other runs. */
+/** Parts of a study run's title; null for other runs. */
 export function studyTitle(run: TitledRun & Pick<RunSummary, 'study'>) {
   const [, study, step, repeat = ''] = (run.study && STUDY_TITLE.exec(runTitle(run))) || [];
   return study && step ? { study, step, repeat } : null;

@@ -16,7 +16,7 @@ import {
   text,
 } from '../format/numbers';
 import { type Buckets, mergeBuckets } from '../series/histogram';
-import { joinWindows, type Window } from '../series/window';
+import { mergeWindows, type Window } from '../series/window';
 import {
   DIRECTIONS,
   isUsed,
@@ -157,7 +157,7 @@ function lastWindow(windows: readonly Window[]): Window | null {
   let last: Window | null = null;
   for (const window of windows.toReversed()) {
     if (last && (last.length_ms >= LIVE_MS * 0.95 || window.phase !== last.phase)) break;
-    last = last ? joinWindows(window, last) : window;
+    last = last ? mergeWindows(window, last) : window;
   }
   return last;
 }

@@ -128,7 +128,7 @@ const size = (count: number | null | undefined) =>
 export interface VerdictLine extends Badge {
   direction: 'read' | 'write';
   sentence: string;
-  /** Shares and modifiers. Empty if one layer served all I/Os and nothing else happened. */
+  /** Shares and modifiers. Empty if one layer served all I/Os and there are no modifiers. */
   detail: string;
   proof: readonly Proof[];
 }

@@ -26,7 +26,7 @@ const isView = (value: unknown): value is View => {
   );
 };
 
-/** Omits entries that are not views, such as those of another version. */
+/** Omits entries that are not valid views, for example from another version. */
 export const validViews = (stored: unknown): View[] =>
   Array.isArray(stored) ? stored.filter(isView) : [];
 

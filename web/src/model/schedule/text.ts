@@ -32,7 +32,7 @@ export function resultTone({ result, status }: ScheduleStart): Tone {
   return isBad ? 'bad' : null;
 }
 
-/** The document as an object, or why it is not one. */
+/** The document as an object, or why it is invalid. */
 export function parseDocument(text: string): {
   document?: Record<string, unknown>;
   error?: string;
@@ -62,7 +62,7 @@ export function documentText({ name, jobs, steps }: Schedule['document']): strin
   return `Run${title}${summary && ` (${summary})`}`;
 }
 
-/** The body that leaves a schedule unchanged. */
+/** The request body that leaves a schedule unchanged. */
 export function requestOf(schedule: Schedule): ScheduleRequest {
   const { name, cron, time_zone, document, tags, quiet_hours, enabled } = schedule;
   return { name, cron, time_zone, document, tags, quiet_hours, enabled };

@@ -53,7 +53,7 @@ export function extentOf(columns: readonly HeatColumn[]) {
 export const rateOf = ({ begin_ms, end_ms }: HeatColumn, count: number): number =>
   end_ms > begin_ms ? count / (end_ms - begin_ms) : 0;
 
-/** The smallest visible intensity: a single slow I/O must be seen. */
+/** The smallest visible intensity: a single slow I/O must be visible. */
 const FAINTEST = 0.14;
 
 /** From 0 to 1; logarithmic, because the rates of cells span decades. */

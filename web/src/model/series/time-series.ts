@@ -1,7 +1,7 @@
 // The windows of a run, downsampled to at most MAX_POINTS: when full, neighbors are merged and each
-// further point covers twice the time. Charts draw this list.
+// new point covers twice the time. Charts draw this list.
 import { type Row, rowOf } from './columns';
-import { joinWindows, type Window } from './window';
+import { mergeWindows, type Window } from './window';
 
 /** The horizontal resolution of a chart; one redraw of a line stays below 1 ms. */
 export const MAX_POINTS = 600;
@@ -18,7 +18,7 @@ export class TimeSeries {
   /** Number of windows per point, and in the last point. */
   private perPoint = 1;
   private inLast = 0;
-  /** How often all neighbors were joined. */
+  /** Number of times that all neighbors were merged. */
   halvings = 0;
 
   /** In chronological order; the last point can still change. */
@@ -29,7 +29,7 @@ export class TimeSeries {
   add(window: Window) {
     const last = this.list.at(-1);
     if (last && this.inLast < this.perPoint && last.window.phase === window.phase) {
-      this.list[this.list.length - 1] = pointOf(joinWindows(last.window, window));
+      this.list[this.list.length - 1] = pointOf(mergeWindows(last.window, window));
       this.inLast += 1;
     } else {
       this.list.push(pointOf(window));
@@ -45,7 +45,7 @@ export class TimeSeries {
     while (i < this.list.length) {
       const [a, b] = this.list.slice(i, i + 2);
       const isPair = a && b && a.window.phase === b.window.phase;
-      if (isPair) joined.push(pointOf(joinWindows(a.window, b.window)));
+      if (isPair) joined.push(pointOf(mergeWindows(a.window, b.window)));
       else if (a) joined.push(a);
       i += isPair ? 2 : 1;
     }

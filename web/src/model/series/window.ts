@@ -50,7 +50,7 @@ export function windowOf(event: SampleEvent): Window {
 }
 
 /** Merges neighboring windows, `a` before `b`. Gauges (memory, residency, in flight) are taken from `b`. */
-export function joinWindows(a: Window, b: Window): Window {
+export function mergeWindows(a: Window, b: Window): Window {
   const length_ms = a.length_ms + b.length_ms;
   const weight = length_ms > 0 ? a.length_ms / length_ms : 0;
   return {

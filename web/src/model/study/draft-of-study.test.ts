@@ -64,7 +64,7 @@ describe('draftOfStudy', () => {
     expect(draft.tags).toEqual(['nightly']);
   });
 
-  it('posts the same document with a new file id', () => {
+  it('posts the same document with a new file ID', () => {
     const own = { name: 'read', filename: 'own-$study.data', rw: 'randread', bs: '8k' };
     expect(toDocument(draft)).toEqual({
       name: 'twice',
@@ -85,7 +85,7 @@ describe('draftOfStudy', () => {
     ).toContain('filename=plain.data');
   });
 
-  it('replaces the id only in file names', () => {
+  it('replaces the ID only in file names', () => {
     expect(texts([run(1, { description: FILE_ID })])[0]).toContain(`description=${FILE_ID}`);
   });
 

@@ -46,7 +46,7 @@ describe('steps', () => {
     expect(other).toEqual({ ...one, id: other?.id });
   });
 
-  it('have unique ids', () => {
+  it('have unique IDs', () => {
     const edited = duplicateStep(removeStep(duplicateStep(draft, 0), 1), 0);
     expect(new Set(edited.steps.map(({ id }) => id)).size).toBe(edited.steps.length);
   });

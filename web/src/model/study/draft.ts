@@ -19,7 +19,7 @@ export interface Step {
   name: string;
   note?: string;
   text: string;
-  /** Sample interval in ms; the server's default if unset. */
+  /** Sampling interval in ms; the server's default if unset. */
   sampleMs?: number;
 }
 
@@ -54,7 +54,7 @@ export interface StudyDraft {
   loadCurve?: LoadCurveDefinition;
   /** At least one. */
   steps: Step[];
-  /** Id of the step in the form. */
+  /** ID of the step in the form. */
   active: number;
 }
 

@@ -58,8 +58,8 @@ const ofClass = ({ points }: Points, ...classes: PointClass[]): LoadPoint[] =>
   points.filter((point) => classes.includes(point.class)).toSorted((a, b) => a.offered - b.offered);
 
 /**
- * A latency by achieved IOPS. Only sustained rates: the latencies of the others are lower bounds, or
- * those of a disturbance.
+ * A latency by achieved IOPS. Only sustained rates: the latencies of other rates are lower bounds,
+ * or were disturbed.
  */
 export const latencyLine = (results: Points, name: CurveLatency): Coordinates[] =>
   ofClass(results, 'sustained').flatMap(({ achieved, [name]: ns }) =>

@@ -4,7 +4,7 @@ import { newDraft, toDocument } from './draft';
 import { draftOfStudy } from './draft-of-study';
 import { withTest } from './procedure';
 
-it('keeps the target of the job and drops what the test sets', () => {
+it('keeps the target of the job and drops options that the test sets', () => {
   const draft = newDraft(
     '[a]\nfilename=/dev/d\nsize=1g\nrw=randread\nbs=4k\nruntime=9\ndirect=1\n',
   );

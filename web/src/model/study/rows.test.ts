@@ -5,7 +5,7 @@ import {
   hasGroups,
   isStudyActive,
   notNeededText,
-  queuedLater,
+  hiddenQueuedSteps,
   runningStep,
   stepRows,
   stepsNotNeeded,
@@ -66,7 +66,7 @@ it.each<[string, Partial<StudyStep>, string]>([
   expect(stepRows({ steps: [step(1, change)], repeats: 1 })[0]?.status).toBe(status),
 );
 
-it('counts the runs that a decided study did not need', () => {
+it('counts the runs that were not needed after a study was decided', () => {
   const reason = 'Not started: decided after 8 pairs.';
   const steps = [
     step(1, { run: run(1, { started_at_ms: 5 }) }),
@@ -89,8 +89,8 @@ it('leaves out all but the first queued runs of many', () => {
   const queued = (count: number) =>
     Array.from({ length: count }, (_, i) => step(1, { run: run(i + 2, { status: 'queued' }) }));
   const done = step(1, { run: run(1) });
-  expect(queuedLater({ steps: [done, ...queued(6)] })).toEqual([]);
-  const left = queuedLater({ steps: [done, ...queued(7)] });
+  expect(hiddenQueuedSteps({ steps: [done, ...queued(6)] })).toEqual([]);
+  const left = hiddenQueuedSteps({ steps: [done, ...queued(7)] });
   expect(left.map(({ run }) => run?.number)).toEqual([5, 6, 7, 8]);
 });
 

@@ -74,8 +74,8 @@ export const stepsNotNeeded = ({
 /** Queued runs in the table; their number can be in the hundreds. */
 const MAX_QUEUED = 3;
 
-/** The queued steps that the table leaves out: all but the first ones, if there are many. */
-export function queuedLater({ steps }: Pick<Study, 'steps'>): StudyStep[] {
+/** The queued steps that the table omits: all but the first ones, if there are many. */
+export function hiddenQueuedSteps({ steps }: Pick<Study, 'steps'>): StudyStep[] {
   const queued = steps.filter(({ run }) => run?.status === 'queued');
   return queued.length > 2 * MAX_QUEUED ? queued.slice(MAX_QUEUED) : [];
 }

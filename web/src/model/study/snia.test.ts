@@ -31,7 +31,7 @@ it('draws a line per mix over the block sizes', () =>
     { label: '0/100', values: [null, 4] },
   ]));
 
-it('names cells as the specification', () => {
+it('names cells as in the specification', () => {
   expect(blockText(1 << 20)).toBe('1024 KiB');
   expect(cellText(results, 0, 65536, iops)).toBe('4');
   expect(cellText(results, 0, 512, iops)).toBe('–');

@@ -72,7 +72,7 @@ it('exports all cells', () => {
   );
 });
 
-it('keeps the cells of several steps apart', () => {
+it('distinguishes the cells of several steps', () => {
   const named = (step: number, name: string, depth: string, iops: number) =>
     ({
       ...cell(step, '4k', depth, iops, 100),

@@ -47,8 +47,8 @@ export function baseName({ name, sweep }: Pick<StudyStep, 'name' | 'sweep'>): st
 const namesOf = (results: readonly StepStatistics[]) => new Set(results.map(baseName));
 
 /**
- * The number of the first step that a step of the form becomes. With a sweep, each of its steps runs
- * once per combination.
+ * Number of the first study step that a form step becomes. In a sweep, each form step becomes one
+ * study step per combination.
  */
 export const firstStep = (index: number, steps: readonly SweptStep[]): number =>
   index * combinations(steps) + 1;
@@ -98,13 +98,13 @@ export function sweepLines(
   return [...lines.values()];
 }
 
-/** What the values of the table are, if the cells have several runs. */
+/** Describes the values of the table if cells have several runs. */
 export function repeatsText(results: readonly StepStatistics[]): string {
   const counts = results.map(({ iops }) => iops.n).filter((n) => n > 0);
   const [least, most] = [Math.min(...counts), Math.max(...counts)];
   if (!(most > 1)) return '';
   const runs = least === most ? String(most) : `${least} to ${most}`;
-  return `Medians of ${runs} runs per cell; ↕ is the distance between the lowest and the highest run in percent of the median.`;
+  return `Medians of ${runs} runs per cell; ↕ is the distance between the lowest and the highest run as a percentage of the median.`;
 }
 
 /** `↕ 12 %` */

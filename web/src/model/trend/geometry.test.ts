@@ -46,7 +46,7 @@ it('stays at or above zero for positive values, and is not empty for zeros', () 
   expect(high).toBeGreaterThan(low);
 });
 
-it('shows runs that are excluded if there is nothing else', () => {
+it('shows excluded runs if there are no others', () => {
   const left_out = [{ run: 1, kind: 'disturbed' as const, reason: 'foreign I/O', value: 50 }];
   const { low, high } = range([{ ...point(null), left_out }]);
   expect(low).toBeLessThan(50);
@@ -84,7 +84,7 @@ it('draws a level between two changes, clipped to the points shown', () => {
   ]);
 });
 
-it('labels the last group and as many others as fit', () => {
+it('labels the last group and as many other groups as fit', () => {
   expect(labelIndices(0, 5)).toEqual([]);
   expect(labelIndices(3, 5)).toEqual([0, 1, 2]);
   expect(labelIndices(10, 5)).toEqual([1, 3, 5, 7, 9]);

@@ -78,7 +78,7 @@ export const isBaseline = (
 
 /**
  * Whether a group was pinned as the baseline. Some of its runs may have been excluded since then: a
- * finding that most runs of the series have does not exclude runs, but later runs may not have it.
+ * finding excludes runs unless most runs of the series have it, and later runs may change that.
  */
 export function isPinnedGroup(
   { runs, left_out }: Pick<TrendPoint, 'runs' | 'left_out'>,

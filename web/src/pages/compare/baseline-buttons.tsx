@@ -8,7 +8,7 @@ import { includedRuns } from '../../model/compare/metrics';
 import { isBaseline } from '../../model/trend/text';
 import { LinkButton } from '../../ui/link-button';
 
-/** Renders nothing unless all included runs of the group are of one series. */
+/** Renders nothing unless all included runs of the group belong to one series. */
 export function BaselineButtons({ comparison }: { comparison: Comparison }) {
   const included = includedRuns(comparison, comparison.baseline);
   const runs = included.flatMap((index) => comparison.runs[index]?.run ?? []);

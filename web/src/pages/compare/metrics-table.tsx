@@ -14,7 +14,7 @@ import {
   METRIC_GROUPS,
   metricGroup,
   metricName,
-  moreText,
+  additionalRunsText,
   runsOfGroup,
   VERDICTS,
   valueOfGroup,
@@ -30,7 +30,7 @@ interface MetricsTableProps {
   shown: number;
 }
 
-/** More groups need narrower columns. */
+/** More groups require narrower columns. */
 const FEW_GROUPS = 6;
 
 export function MetricsTable({ comparison, shown }: MetricsTableProps) {
@@ -124,7 +124,7 @@ function changeCells(change: Change | null, scale: ForestScale) {
     <span key="verdict" className={`verdict ${verdict ?? ''}`} title={reason ?? undefined}>
       {verdict && VERDICTS[verdict]}
       {reason && <span className="hidden">: {reason}</span>}
-      {change.more && <span className="mute small"> {moreText(change)}</span>}
+      {change.more && <span className="mute small"> {additionalRunsText(change)}</span>}
     </span>,
     <ForestRow key="plot" scale={scale} change={change} />,
   ];

@@ -20,7 +20,7 @@ it('refreshes the host status together with its devices', async () => {
   expect(await screen.findByText('the runner is missing')).toBeVisible();
 });
 
-it('has no empty table on a host without block devices', async () => {
+it('does not show an empty table on a host without block devices', async () => {
   serve({
     'GET /api/v1/hosts': [{ id: 'local', online: true }],
     'GET /api/v1/hosts/local': {},

@@ -56,7 +56,7 @@ export function BulkBar({ runs, clear }: BulkBarProps) {
   );
 }
 
-/** If the runs performed the same test on the same machine, opens their trend. */
+/** Opens the trend of the runs if they performed the same test on the same machine. */
 function TrendButton({ runs }: { runs: readonly RunSummary[] }) {
   const [first] = runs;
   const { job_fingerprint: job, machine_fingerprint: machine } = first ?? {};

@@ -198,7 +198,7 @@ export const COLUMNS: readonly RunColumn[] = [
   },
 ];
 
-/** The default on screens too narrow for the others. */
+/** The default on screens that are too narrow for more columns. */
 export const NARROW_COLUMNS: readonly string[] = ['number', 'name', 'iops', 'verdict'];
 
 /** The default on tablets and in small windows. */

@@ -136,7 +136,7 @@ describe('shift-click', () => {
   };
 
   it.each([
-    ['from the last selected run, wherever it moved', [4, 3, 2, 1], [2, 1]],
+    ['from the last selected run, even if it moved', [4, 3, 2, 1], [2, 1]],
     ['only the clicked run if the last selected one is no longer listed', [4, 3, 1], [1]],
   ])('selects %s', async (_, listed, chosen) => {
     let runs = [3, 2, 1];

@@ -1,5 +1,5 @@
-// History: all runs, filtered, sorted and paged by the server. Filter and order are in the URL, and
-// the columns of a saved view. The browser's own columns are in local storage.
+// History: all runs, filtered, sorted and paged by the server. The URL contains the filter, the
+// order and the columns of a saved view. The browser's own columns are in local storage.
 import { useLocalStorage, useMediaQuery } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
@@ -20,7 +20,7 @@ import { useSelection } from './use-selection';
 import { ViewMenu } from './views';
 import './history.css';
 
-// An empty list does not need it.
+// Not required for an empty list.
 const RunTable = lazy(() => import('./table'));
 const route = getRouteApi('/runs');
 
@@ -107,8 +107,8 @@ export function HistoryPage() {
 }
 
 /**
- * Keys of the visible columns: those of the URL, or those that were chosen in this browser. A choice
- * is kept in the browser, and changes the URL if it has columns.
+ * Keys of the visible columns, from the URL or else from this browser's storage. Changes are stored
+ * in the browser, and in the URL if it contains columns.
  */
 function useShownColumns(
   inUrl: string | undefined,

@@ -10,7 +10,7 @@ import type { RunColumn } from './columns';
 import { useRowKeys } from './use-row-keys';
 
 const ROW_HEIGHT = 29;
-/** Rows rendered beyond the visible ones, so that fast scrolling shows no gap. */
+/** Rows rendered beyond the visible ones, so that fast scrolling does not show gaps. */
 const OVERSCAN = 12;
 
 /** In pixels. */

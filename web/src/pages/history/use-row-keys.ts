@@ -1,5 +1,6 @@
 // Arrow keys move the focus between the rows of the run table, and x selects the focused row. They
-// work unless a field, menu or dialog has the focus; in the filter, the arrow down key leaves it.
+// work unless a field, menu or dialog has the focus; in the filter field, the down arrow key moves
+// the focus to the table.
 import { useCallbackRef } from '@mantine/hooks';
 import { type RefObject, useEffect } from 'react';
 

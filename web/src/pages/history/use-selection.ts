@@ -1,5 +1,5 @@
-// Selected runs of the current filter; changing the filter clears them. Changing the sort order
-// keeps them, even if it moves a run to a page that is not loaded.
+// Selected runs of the current filter; changing the filter clears the selection. Changing the sort
+// order keeps it, even if it moves a run to a page that is not loaded.
 import { useMemo, useState } from 'react';
 import type { RunSummary } from '../../api';
 

@@ -1,5 +1,5 @@
-// Menu of saved views, and the dialog that saves and deletes them. They are kept in the browser;
-// a link to a view works everywhere, because the URL contains all of it.
+// Menu of saved views, and the dialog that saves and deletes them. They are stored in the browser;
+// a link to a view works everywhere, because the URL contains the complete view.
 import { Button, TextInput } from '@mantine/core';
 import { useLocalStorage } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
@@ -17,7 +17,7 @@ import { Dialog } from '../../ui/dialog';
 import { MenuButton } from '../../ui/menu-button';
 import type { MenuEntry } from '../../ui/menu-entry';
 
-/** `search` is what is shown now. */
+/** `search` describes the current view. */
 export function ViewMenu({ search }: { search: ViewSearch }) {
   const [stored, store] = useLocalStorage<View[]>({ key: 'leadline-run-views', defaultValue: [] });
   const [isEditing, setIsEditing] = useState(false);
@@ -66,7 +66,7 @@ function SaveForm({ search, onSave }: { search: ViewSearch; onSave: (view: View)
     <form action={save} className="row" style={{ alignItems: 'flex-end' }}>
       <TextInput
         name="name"
-        label="Name of the filter, order and columns shown now"
+        label="Name for the current filter, order and columns"
         maxLength={MAX_VIEW_NAME}
         data-autofocus
         required

@@ -38,7 +38,7 @@ export function CompletionList({ state, text, scrollLeft }: CompletionListProps)
         <TextAnchor {...position} scrollLeft={scrollLeft} />
       </Combobox.DropdownTarget>
       <Combobox.Dropdown className="completion">
-        {/* Scrollable regions must be focusable, although Tab accepts an item instead. */}
+        {/* Scrollable regions must be focusable, even though Tab accepts an item instead. */}
         <Combobox.Options id={listId} aria-label="Completions" tabIndex={0}>
           {listed?.items.map((item, index) => (
             <Combobox.Option

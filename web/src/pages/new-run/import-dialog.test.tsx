@@ -81,7 +81,7 @@ it('replaces a misleading value with the proposed one', async () => {
   await waitFor(async () => expect(await use()).toBeEnabled());
 });
 
-it('asks for the value of a variable', async () => {
+it('prompts for the value of a variable', async () => {
   const { dialog } = await open('fio --name=a --filename=$DEV');
   const field = await dialog.findByRole('textbox', { name: 'DEV' });
   expect(field).toHaveAccessibleDescription('The value of $DEV is not in the text.');

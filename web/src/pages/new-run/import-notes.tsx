@@ -1,4 +1,4 @@
-// Notes about an imported text, at their lines.
+// Notes about imported text, at their lines.
 import type { ImportNote, ImportSeverity } from '../../api';
 
 const LABELS: Record<ImportSeverity, string> = { info: 'Note', warning: 'Warning', error: 'Error' };

@@ -14,7 +14,7 @@ interface JobTextAreaProps {
   badLines: ReadonlySet<number | null>;
   options: readonly OptionDoc[];
   completion: ReturnType<typeof useCompletion>;
-  /** Id of the help for the option at the caret. */
+  /** ID of the help for the option at the caret. */
   helpId: string;
   onPasteCommand?: (text: string) => void;
 }

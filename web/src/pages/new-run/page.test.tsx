@@ -181,7 +181,7 @@ describe('a copy of an earlier run', () => {
     expect(screen.getByText('old')).toBeVisible();
   });
 
-  it('keeps the sample interval until another preset is loaded', async () => {
+  it('keeps the sampling interval until another preset is loaded', async () => {
     showPage(NewRunPage, '/new', '/new?from=5');
     expect(await screen.findByText('every 50 ms')).toBeVisible();
     await userEvent.click(screen.getByRole('button', { name: /Presets/ }));

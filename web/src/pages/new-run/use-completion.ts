@@ -16,7 +16,7 @@ type Opened = 'typed' | 'requested' | null;
 export interface CompletionState {
   listId: string;
   caret: number;
-  /** What is listed; null if the list is closed. */
+  /** The listed items; null if the list is closed. */
   listed: Completion | null;
   /** Index of the selected item. */
   selected: number;

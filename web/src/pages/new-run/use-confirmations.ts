@@ -53,5 +53,5 @@ const unconfirmed = ({ path, text }: Overwrite): FormProblem => ({
   remedy: `Type ${text} under "Overwrites" to confirm.`,
 });
 
-/** The form itself asks for missing confirmations. */
+/** The form itself prompts for missing confirmations. */
 export const isNotConfirmed = ({ code }: Problem) => code === 'not_confirmed';

@@ -1,5 +1,5 @@
-// The job that the form edits. Its text is stored elsewhere (use-run-draft, use-study); fields are
-// parsed from it and edit it in place.
+// The job that the form edits. Its text is stored elsewhere (use-run-draft, use-study); the fields
+// are parsed from it, and changes to them edit it in place.
 import { useMemo, useState } from 'react';
 import type { Plan } from '../../api';
 import type { FormProblem } from '../../model/job/form-problems';
@@ -33,7 +33,7 @@ export interface JobDraft extends JobText, PlanState<Plan> {
   problems: FormProblem[];
 }
 
-/** Edits a text that is stored elsewhere. */
+/** Edits text that is stored elsewhere. */
 export function useJobText(
   text: string,
   change: (edit: (text: string) => string) => void,

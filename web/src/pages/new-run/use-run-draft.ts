@@ -1,4 +1,4 @@
-// Draft of a run, kept in the browser session. It may start as a copy of an earlier run.
+// Draft of a run, stored in the browser session. It may start as a copy of an earlier run.
 import { useSessionStorage } from '@mantine/hooks';
 import { useCallback, useMemo } from 'react';
 import type { Run, RunRequest } from '../../api';
@@ -17,7 +17,7 @@ interface StoredDraft {
   text: string;
   name: string;
   tags: string[];
-  /** Sample interval of the copied run; undefined for the server's default. */
+  /** Sampling interval of the copied run; undefined for the server's default. */
   sampleMs?: number;
 }
 

@@ -1,4 +1,4 @@
-// Draft of a study, kept in the browser session. The form shows one step; the server plans all
+// Draft of a study, stored in the browser session. The form shows one step; the server plans all
 // steps together, each based on the state that the previous steps leave.
 import { useSessionStorage } from '@mantine/hooks';
 import { useCallback, useMemo } from 'react';
@@ -52,7 +52,10 @@ export function useAddToStudy() {
   return { stepCount: stored?.steps.length ?? 0, addToStudy };
 }
 
-/** The plan of a step of the form: of its first cell, because the runs are in random order. */
+/**
+ * The plan of the first study step that a form step becomes. Runs are in random order, so it is not
+ * the first plan.
+ */
 function firstPlan({ steps }: StudyPlan, index: number) {
   const first = firstStep(index, steps);
   return steps.find(({ step }) => step === first)?.plan;

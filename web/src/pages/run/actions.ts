@@ -18,7 +18,7 @@ export function useRerun(run: Run) {
     onSuccess: useOpenRun(),
     onError: (error, { patch }) => {
       notifyError(error);
-      // The form shows what would be overwritten and asks for a new confirmation.
+      // The form shows what would be overwritten and prompts for a new confirmation.
       if (needsConfirmation(error) && !patch) {
         void navigate({ to: '/new', search: { from: String(run.number) } });
       }

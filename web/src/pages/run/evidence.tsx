@@ -1,4 +1,4 @@
-// What a run page shows below its charts: findings, targets, latency distribution and details. Its
+// Sections below the charts of a run page: findings, targets, latency distribution and details. Its
 // code is loaded after the first screen.
 import type { Run } from '../../api';
 import type { LiveRun } from '../../charts/use-live-run';

@@ -27,7 +27,7 @@ export function RunHeader({ run, live: { fold, chartGroup } }: { run: Run; live:
   const isSaved = useIsSaved();
   return (
     <div className="row top">
-      {/* A long name has several lines beside the actions, or a row of its own above them. */}
+      {/* A long name wraps next to the actions, or is in a separate row above them. */}
       <div style={{ flex: '1 1 0', minWidth: 'min(420px, 100%)' }}>
         <div className="run-title">
           <h1>
@@ -48,7 +48,7 @@ export function RunHeader({ run, live: { fold, chartGroup } }: { run: Run; live:
         </div>
       </div>
       {!isSaved && <Actions run={run} isFinished={isFinal(status)} />}
-      {/* In a row of its own: its height must not depend on the width of the actions. */}
+      {/* In a separate row, so that its height does not depend on the width of the actions. */}
       <p className="mono mute breaks" style={{ flex: '1 0 100%', marginTop: -6 }}>
         {describeRun(run)}
       </p>

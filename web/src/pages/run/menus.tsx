@@ -37,7 +37,7 @@ interface ExportedFile {
   label: string;
   format: ExportFormat;
   extension: string;
-  /** Whether it contains results, so that it is only complete after the run. */
+  /** Whether the export contains results, so that it is complete only after the run. */
   isResult: boolean;
 }
 

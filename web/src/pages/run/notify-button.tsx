@@ -1,4 +1,4 @@
-// Asks for permission to show a notification when the run ends in a background tab.
+// Requests permission to show a notification when the run ends in a background tab.
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { canNotify } from './use-tab-title';

@@ -81,7 +81,7 @@ function Results({ run, live }: { run: Run; live: LiveRun }) {
     () => isFinal(fold.status) && !bucketed && !fold.result && fold.series.points.length === 0,
   );
   const isLoading = useLiveValue(chartGroup, () => !bucketed && fold.lastSeq < 0);
-  // Without a connection, nothing else will be shown.
+  // Without a connection, the page has no other content.
   const isShown = useDeferredValue(!isLoading || live.connection === 'lost', false);
   const evidence = isShown && (
     <Suspense>

@@ -115,7 +115,7 @@ const NO_CHART_GROUP = { onFlush: () => () => undefined, version: 0 } as unknown
 /** Width of the time axis of a chart on a common screen, in pixels. */
 const CHART_WIDTH = 400;
 
-/** Draws no faster than a pixel can change. */
+/** Redraws no more often than a pixel can change. */
 function useRedrawInterval(chartGroup: ChartGroup, fullRange: () => Range) {
   useEffect(() => {
     chartGroup.interval = () => msPerPixel(chartGroup.zoom ?? fullRange(), CHART_WIDTH);

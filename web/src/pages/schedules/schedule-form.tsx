@@ -44,7 +44,7 @@ function draftOf(schedule: Schedule | undefined): Draft {
   };
 }
 
-/** Further quiet hours of a schedule that was created by a script stay the same. */
+/** Keeps additional quiet hours of a schedule that was created by a script. */
 function requestOf(draft: Draft, document: Record<string, unknown>, old?: Schedule) {
   const { quietFrom: from, quietTo: to } = draft;
   const further = old?.quiet_hours.slice(1) ?? [];

@@ -19,7 +19,7 @@ export function NameField({ study: { number: n, name } }: { study: Study }) {
     onSuccess: ({ data }) => cacheStudy(data),
     onError: notifyError,
   });
-  // A study needs a name.
+  // A study requires a name.
   const save = (changed: string) => changed && changed !== name && mutate(changed);
   return (
     <TitleField

@@ -22,7 +22,7 @@ import { useIsSaved } from '../../ui/saved';
 const EAGER_LIMIT = 16;
 
 export function StepGauges({ study }: { study: Study }) {
-  // Repeats of a step look alike, so only the first is shown.
+  // Repeats of a step have similar gauges, so only the first is shown.
   const started = study.steps
     .filter(({ run, repeat }) => run?.started_at_ms && repeat === 1)
     .toSorted((a, b) => a.step - b.step);

@@ -88,7 +88,7 @@ function StudyView({ study }: { study: Study }) {
   );
 }
 
-/** Empty if there was nothing to scale. */
+/** Empty if the study was not scaled. */
 const scaledText = ({ divided_by, requested_bytes, sentence, note }: Study['scaled']) =>
   [(divided_by > 1 || requested_bytes > 0) && sentence, note].filter(Boolean).join(' ');
 

@@ -5,7 +5,7 @@ import { plural } from '../../model/format/numbers';
 import {
   notNeededText,
   publishedHeaders,
-  queuedLater,
+  hiddenQueuedSteps,
   type StepRow,
   stepRows,
   stepsNotNeeded,
@@ -18,7 +18,7 @@ const HEADERS = ['IOPS', 'vs step 1', 'Bandwidth', 'p99', <span key="verdict">Ve
 
 export function Steps({ study }: { study: Study }) {
   const notNeeded = stepsNotNeeded(study);
-  const later = queuedLater(study);
+  const later = hiddenQueuedSteps(study);
   const hidden = new Set([...notNeeded, ...later]);
   const steps = study.steps.filter((step) => !hidden.has(step));
   const published = publishedHeaders(study.published);

@@ -167,7 +167,7 @@ const runsOf = ({ runs, left_out }: Trend['points'][number]) => [
   ...left_out.map(({ run }) => run),
 ];
 
-/** What the chart does not show. */
+/** Lists the data that the chart does not show. */
 function Notes({ trend }: { trend: Trend }) {
   const { left_out, common_findings, older_runs } = trend;
   const notes = [

@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 
 /**
- * Adds to each cell its pairs of IOPS. The cells are in random order in each round, and the programs
- * are in random order in each cell.
+ * Adds pairs of IOPS values to each cell. The cells are in random order in each round, and the
+ * programs are in random order in each cell.
  */
 export function measure({ cells, rounds, seconds, device, home, programs }) {
   const common = { filename: device, ioengine: 'io_uring', direct: 1, runtime: seconds, time_based: 1 };
@@ -21,7 +21,7 @@ export function measure({ cells, rounds, seconds, device, home, programs }) {
   return measured;
 }
 
-/** Ratios are those of the pairs: their median, least and greatest. */
+/** `ratio` is the median of the ratios of the pairs, and `range` is the least and the greatest. */
 export function table(cells) {
   const rows = cells.map(({ name, study, pairs }) => {
     const ratios = pairs.map(({ runner, fio }) => runner / fio).toSorted((a, b) => a - b);
@@ -32,16 +32,16 @@ export function table(cells) {
       study,
       runner: median(pairs.map(({ runner }) => runner)),
       fio: fioMedian,
-      beside: median(ratios),
-      ofStudy: study / fioMedian,
+      ratio: median(ratios),
+      studyRatio: study / fioMedian,
       range: `${least.toFixed(2)}–${most.toFixed(2)}`,
     };
   });
   const lines = rows.map(
-    ({ name, study, runner, fio, beside, range, ofStudy }) =>
-      `| ${name} | ${count(study)} | ${count(runner)} | ${count(fio)} | ${beside.toFixed(2)} (${range}) | ${ofStudy.toFixed(2)} |`,
+    ({ name, study, runner, fio, ratio, range, studyRatio }) =>
+      `| ${name} | ${count(study)} | ${count(runner)} | ${count(fio)} | ${ratio.toFixed(2)} (${range}) | ${studyRatio.toFixed(2)} |`,
   );
-  const summary = `Median of the ratios of all cells: runner ÷ fio ${median(rows.map(({ beside }) => beside)).toFixed(2)}, study ÷ fio ${median(rows.map(({ ofStudy }) => ofStudy)).toFixed(2)}.`;
+  const summary = `Median of the ratios of all cells: runner ÷ fio ${median(rows.map(({ ratio }) => ratio)).toFixed(2)}, study ÷ fio ${median(rows.map(({ studyRatio }) => studyRatio)).toFixed(2)}.`;
   return [
     '| cell | study | runner | fio | runner ÷ fio (range) | study ÷ fio |',
     '|---|---|---|---|---|---|',
@@ -57,7 +57,7 @@ function fio(options) {
   return JSON.parse(output);
 }
 
-/** Confirms that the device is overwritten, because its data is that of fio. */
+/** Confirms that the device is overwritten, because its data was written by fio. */
 function runner(options, home, programs) {
   const program = join(programs, 'leadline-runner');
   const input = JSON.stringify({ jobs: [{ name: 'cell', ...options }] });

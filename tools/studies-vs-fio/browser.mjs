@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const TIMEOUT_MS = 40 * 60_000;
-/** A plan reads the device, which takes long if other programs use it. */
+/** Planning reads the device, which takes a long time if other programs use it. */
 const PLAN_TIMEOUT_MS = 120_000;
 const WIDTHS = [1440, 390];
 const SCHEMES = ['light', 'dark'];
@@ -95,7 +95,7 @@ export class StudyBrowser {
     await this.page.getByRole('textbox', { name: 'Job file' }).fill(job);
   }
 
-  /** Starts the study in the form, and waits until its page shows its end. */
+  /** Starts the study in the form, and waits until its page shows that it has ended. */
   async #run(name) {
     const { page } = this;
     const start = page.getByRole('button', { name: 'Start', exact: true });

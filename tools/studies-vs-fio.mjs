@@ -1,14 +1,14 @@
 // Runs a sweep (6 × 4 cells, 3 repeats) and an SNIA IOPS test (3 mixes × 3 block sizes) on a loop
 // device from the browser, then each cell with the runner and with fio in random order, and prints
 // tables. Requires root (losetup), fio, Chromium and `make build`; takes about 12 minutes.
-// Usage: node tools/studies-beside-fio.mjs [PROGRAMS [SCREENSHOTS]]
+// Usage: node tools/studies-vs-fio.mjs [PROGRAMS [SCREENSHOTS]]
 // Both are directories; the programs are in target/release by default.
 import { execFileSync } from 'node:child_process';
 import { randomFillSync } from 'node:crypto';
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { StudyBrowser } from './studies-beside-fio/browser.mjs';
-import { measure, table } from './studies-beside-fio/cells.mjs';
+import { StudyBrowser } from './studies-vs-fio/browser.mjs';
+import { measure, table } from './studies-vs-fio/cells.mjs';
 
 const ROOT = join(import.meta.dirname, '..');
 const [programs = join(ROOT, 'target/release'), screenshots] = process.argv.slice(2);
@@ -19,7 +19,7 @@ const CELL_SECONDS = 1;
 const MAX_SNIA_ROUNDS = 8;
 const DEPTH = 32;
 
-const home = mkdtempSync(join(ROOT, 'target/studies-beside-fio-'));
+const home = mkdtempSync(join(ROOT, 'target/studies-vs-fio-'));
 const device = attach();
 process.on('exit', () => {
   execFileSync('losetup', ['--detach', device]);
