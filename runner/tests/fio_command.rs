@@ -160,7 +160,7 @@ fn options_without_a_job_run_nothing() {
         &["--output-format=json"],
         &[],
     ] {
-        let output = programs.ours(arguments, "");
+        let output = programs.runner(arguments, "");
         let errors = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
         assert!(
@@ -177,7 +177,7 @@ fn latencies_by_priority_add_up_to_those_of_the_direction() {
     let arguments = "--output-format=json --name=a --size=4m --rw=randread --ioengine=libaio \
         --iodepth=4 --direct=1 --cmdprio_percentage=30 --cmdprio_class=1 --lat_percentiles=1";
     let arguments: Vec<&str> = arguments.split_whitespace().collect();
-    let output = programs.ours(&arguments, "");
+    let output = programs.runner(&arguments, "");
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{errors}");
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -213,12 +213,12 @@ fn options_that_fio_applies_differently_are_named() {
     let mixed = "--size=64k --rw=randrw --bs=4k,16k";
     let arguments = format!("--output-format=json --name=a {mixed} --name=b --stonewall {mixed}");
     let arguments: Vec<_> = arguments.split(' ').collect();
-    let output = programs.ours(&arguments, "");
+    let output = programs.runner(&arguments, "");
     let errors = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(0), "{errors}");
     assert_eq!(errors.matches("fio shares one map").count(), 1, "{errors}");
     let arguments: Vec<_> = "--name=a --size=64k --rw=randread".split(' ').collect();
-    let output = programs.ours(&arguments, "");
+    let output = programs.runner(&arguments, "");
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(!errors.contains("fio"), "{errors}");
 }

@@ -1,7 +1,7 @@
 // Maps plan problems to jobs, options and lines of the job text.
 import type { Problem } from '../../api';
 import { lacksDevice } from './io-mode';
-import { jobsOf, lineOf, parseJobText } from './job-text';
+import { type JobFile, jobsOf, lineOf } from './job-text';
 
 export interface FormProblem {
   /** Index of the job; null for the whole form. */
@@ -18,15 +18,15 @@ export interface FormProblem {
 
 const FIELD = /^(?:jobs\[(\d+)\])?\.?(.*)$/;
 
-export function formProblems(problems: readonly Problem[], text: string): FormProblem[] {
-  const jobs = jobsOf(parseJobText(text));
+export function formProblems(problems: readonly Problem[], file: JobFile): FormProblem[] {
+  const jobs = problems.length > 0 ? jobsOf(file) : [];
   return problems.map(({ field, detail, remedy }) => {
     const [, index, name] = FIELD.exec(field ?? '') ?? [];
     const option = name || null;
     const job = index === undefined ? defaultJob(option) : Number(index);
     if (job !== null && option === 'filename' && lacksDevice(jobs[job] ?? {}))
       return { ...CHOOSE_DEVICE, job, option };
-    const line = job !== null && option ? lineOf(text, job, option) : null;
+    const line = job !== null && option ? lineOf(file, job, option) : null;
     return { job, option, line, detail, remedy };
   });
 }

@@ -59,7 +59,10 @@ it.each([
   [null, { job: null, option: null, line: null }],
 ])('locates problems of %j at %j', (field, location) => {
   expect(
-    formProblems([{ code: 'x', kind: 'invalid', field, detail: 's', remedy: 'r' }], FILE)[0],
+    formProblems(
+      [{ code: 'x', kind: 'invalid', field, detail: 's', remedy: 'r' }],
+      parseJobText(FILE),
+    )[0],
   ).toMatchObject(location);
 });
 
@@ -72,7 +75,7 @@ it('prompts for a device instead of reporting an error', () => {
     detail: '/dev/ is a directory.',
     remedy: 'Use a file.',
   };
-  expect(formProblems([problem], text)).toEqual([
+  expect(formProblems([problem], parseJobText(text))).toEqual([
     {
       job: 0,
       option: 'filename',
@@ -82,7 +85,10 @@ it('prompts for a device instead of reporting an error', () => {
       isPrompt: true,
     },
   ]);
-  expect(formProblems([problem], FILE)[0]).toMatchObject({ line: 1, detail: problem.detail });
+  expect(formProblems([problem], parseJobText(FILE))[0]).toMatchObject({
+    line: 1,
+    detail: problem.detail,
+  });
 });
 
 it('finds the last active run on the same device', () => {

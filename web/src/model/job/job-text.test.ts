@@ -68,7 +68,7 @@ describe('editing', () => {
   it('appends to the job', () => {
     const text = setOption(FILE, 0, 'iodepth', '32');
     expect(text).toContain('time_based\niodepth=32\n');
-    expect(lineOf(text, 0, 'iodepth')).toBe(8);
+    expect(lineOf(parseJobText(text), 0, 'iodepth')).toBe(8);
   });
   it('keeps the line of an option with an empty value', () => {
     const emptied = setOption(FILE, 0, 'bs', '');

@@ -90,8 +90,7 @@ function findSettings(file: JobFile, section: Section, option: string) {
 }
 
 /** The line that sets an option of a job, or its heading; null if the job does not exist. */
-export function lineOf(text: string, job: number, option: string): number | null {
-  const file = parseJobText(text);
+export function lineOf(file: JobFile, job: number, option: string): number | null {
   const section = jobSections(file)[job];
   if (!section) return null;
   const { own, shared } = findSettings(file, section, option);

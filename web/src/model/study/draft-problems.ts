@@ -34,6 +34,6 @@ function textProblems(text: string): FormProblem[] {
 /** Only job problems have a line number. */
 function locate(text: string, problem: Problem): FormProblem {
   const { field, detail, remedy } = problem;
-  const [located] = field?.startsWith('jobs[') ? formProblems([problem], text) : [];
+  const [located] = field?.startsWith('jobs[') ? formProblems([problem], parseJobText(text)) : [];
   return located ?? { job: null, option: field ?? null, line: null, detail, remedy };
 }

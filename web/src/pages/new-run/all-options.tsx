@@ -1,18 +1,18 @@
 // All other options, by group, with their help.
 import { TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { memo, useState } from 'react';
 import type { OptionDoc } from '../../api';
 import { optionsQuery } from '../../api/queries';
 import { BASIC_OPTIONS } from '../../model/job/form-options';
 import { Card } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
-import { OptionField } from './option-field';
-import type { JobDraft } from './use-job-text';
+import { fieldState, OptionField } from './option-field';
+import type { JobForm } from './use-job-form';
 
 const isBasic = ({ name }: OptionDoc) => (BASIC_OPTIONS as readonly string[]).includes(name);
 
-export function AllOptions({ draft }: { draft: JobDraft }) {
+export const AllOptions = memo(({ form }: { form: JobForm }) => {
   const { data, error, refetch } = useQuery(optionsQuery);
   const [search, setSearch] = useState('');
   const options = data?.filter((doc) => !isBasic(doc)) ?? [];
@@ -27,7 +27,7 @@ export function AllOptions({ draft }: { draft: JobDraft }) {
     <Card className="all-options">
       <details>
         <summary>
-          All options ({options.length}) <SetCount draft={draft} options={options} />
+          All options ({options.length}) <SetCount form={form} options={options} />
         </summary>
         <TextInput
           aria-label="Search options"
@@ -40,7 +40,7 @@ export function AllOptions({ draft }: { draft: JobDraft }) {
           <OptionGroup
             key={`${group}${isSearching}`}
             name={group}
-            draft={draft}
+            form={form}
             open={isSearching}
             options={matches.filter((doc) => doc.group === group)}
           />
@@ -49,10 +49,10 @@ export function AllOptions({ draft }: { draft: JobDraft }) {
       </details>
     </Card>
   );
-}
+});
 
 interface OptionsProps {
-  draft: JobDraft;
+  form: JobForm;
   options: readonly OptionDoc[];
 }
 
@@ -66,16 +66,22 @@ function OptionGroup({ name, open, ...of }: { name: string; open: boolean } & Op
       </summary>
       <div className="fields wide">
         {of.options.map((doc) => (
-          <OptionField key={doc.name} draft={of.draft} doc={doc} />
+          <GroupField key={doc.name} form={of.form} doc={doc} />
         ))}
       </div>
     </details>
   );
 }
 
-function SetCount({ draft: { job }, options }: OptionsProps) {
+function SetCount({ form: { job }, options }: OptionsProps) {
   const isSet = ({ name, aliases }: OptionDoc) =>
     [name, ...aliases].some((alias) => job[alias] !== undefined);
   const count = options.filter(isSet).length;
   return count > 0 ? <span className="chip">{count} set</span> : null;
+}
+
+function GroupField({ form, doc }: { form: JobForm; doc: OptionDoc }) {
+  const { name, aliases } = doc;
+  const used = [name, ...aliases].find((alias) => form.job[alias] !== undefined) ?? name;
+  return <OptionField doc={doc} option={used} {...fieldState(form, used)} />;
 }

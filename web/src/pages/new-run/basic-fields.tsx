@@ -7,13 +7,14 @@ import {
   SegmentedControl,
   TextInput,
 } from '@mantine/core';
+import { type ChangeEvent, memo } from 'react';
 import { CACHE_STATES, FILE_STATES, isDestructive, PATTERNS } from '../../model/job/form-options';
 import { ioModeOf } from '../../model/job/io-mode';
 import { Card } from '../../ui/parts';
 import { DevicePicker } from './device-picker';
-import { optionProps } from './option-field';
+import { type FieldState, fieldProps, fieldState, optionProps } from './option-field';
 import { StateField } from './state-field';
-import type { JobDraft } from './use-job-text';
+import type { JobForm } from './use-job-form';
 
 const SUGGESTIONS: Record<string, string[]> = {
   bs: ['512', '4k', '8k', '16k', '64k', '128k', '1m', '4m'],
@@ -32,32 +33,20 @@ const FIELDS = [
   { option: 'ramp_time', label: 'Ramp time (ramp_time)', placeholder: 'None' },
 ] as const;
 
-export function BasicFields({ draft }: { draft: JobDraft }) {
-  const { job, jobs, active, setActive } = draft;
+export const BasicFields = memo(({ form }: { form: JobForm }) => {
+  const { job } = form;
   const isRaw = ioModeOf(job) === 'raw';
   const pattern = (job.rw ?? 'read').split(':')[0] ?? '';
   const isKnown = PATTERNS.some(({ value }) => value === pattern);
   const fields = FIELDS.map((field) => (
-    <SuggestedField key={field.option} draft={draft} {...field} />
+    <SuggestedField key={field.option} {...field} {...fieldState(form, field.option)} />
   ));
   return (
     <Card title="Workload">
-      {jobs.length > 1 && (
-        <SegmentedControl
-          size="xs"
-          mb={10}
-          aria-label="Job to edit"
-          value={String(active)}
-          onChange={(value) => setActive(Number(value))}
-          data={jobs.map(({ name }, index) => ({
-            value: String(index),
-            label: name ?? `Job ${index + 1}`,
-          }))}
-        />
-      )}
+      <JobChoice {...form} />
       <div className="fields">
         <NativeSelect
-          {...optionProps(draft, 'rw')}
+          {...optionProps(form, 'rw')}
           label="Pattern (rw)"
           value={isKnown ? pattern : ''}
           data={[...(isKnown ? [] : [{ value: '', label: job.rw ?? '' }]), ...PATTERNS]}
@@ -65,7 +54,7 @@ export function BasicFields({ draft }: { draft: JobDraft }) {
         {fields.slice(0, 3)}
         {!isRaw && (
           <TextInput
-            {...optionProps(draft, 'filename')}
+            {...optionProps(form, 'filename')}
             label="Target (filename)"
             placeholder="Name, or path under a target root"
             spellCheck={false}
@@ -76,22 +65,44 @@ export function BasicFields({ draft }: { draft: JobDraft }) {
       <div className="states">
         {!isRaw && (
           <StateField
-            draft={draft}
+            form={form}
             option="file_state"
             label="Initial file state (file_state)"
             states={FILE_STATES}
           />
         )}
         <StateField
-          draft={draft}
+          form={form}
           option="cache_state"
           label="Initial cache state (cache_state)"
           states={CACHE_STATES}
         />
       </div>
-      {isRaw && <DevicePicker draft={draft} isWriting={isDestructive(job.rw)} />}
+      {isRaw && <DevicePicker form={form} isWriting={isDestructive(job.rw)} />}
     </Card>
   );
+});
+
+/** More jobs are in a menu. */
+const MAX_JOB_BUTTONS = 8;
+
+type JobChoiceProps = Pick<JobForm, 'names' | 'active' | 'setActive'>;
+
+/** The choice of the job in the form, if there are several. */
+function JobChoice({ names, active, setActive }: JobChoiceProps) {
+  if (names.length < 2) return null;
+  const props = {
+    size: 'xs',
+    mb: 10,
+    'aria-label': 'Job to edit',
+    value: String(active),
+    data: names.map((label, index) => ({ value: String(index), label })),
+  };
+  if (names.length <= MAX_JOB_BUTTONS)
+    return <SegmentedControl {...props} onChange={(value) => setActive(Number(value))} />;
+  const change = ({ currentTarget }: ChangeEvent<HTMLSelectElement>) =>
+    setActive(Number(currentTarget.value));
+  return <NativeSelect {...props} onChange={change} />;
 }
 
 /** All suggestions if the input is one of them, else those that start with the input. */
@@ -102,16 +113,15 @@ const suggest: OptionsFilter = ({ options, search }) => {
     : known.filter(({ value }) => value.startsWith(search));
 };
 
-type SuggestedFieldProps = { draft: JobDraft } & (typeof FIELDS)[number];
+type SuggestedFieldProps = FieldState & (typeof FIELDS)[number];
 
-function SuggestedField({ draft, option, ...labels }: SuggestedFieldProps) {
-  return (
-    <Autocomplete
-      {...optionProps(draft, option)}
-      {...labels}
-      data={SUGGESTIONS[option] ?? []}
-      filter={suggest}
-      selectFirstOptionOnChange={false}
-    />
-  );
-}
+const SuggestedField = memo(({ option, label, placeholder, ...state }: SuggestedFieldProps) => (
+  <Autocomplete
+    {...fieldProps(state, option)}
+    label={label}
+    placeholder={placeholder}
+    data={SUGGESTIONS[option] ?? []}
+    filter={suggest}
+    selectFirstOptionOnChange={false}
+  />
+));

@@ -8,19 +8,19 @@ import { accessOf, devicesByAccess } from '../../model/host/device-tree';
 import { onLoopDevice } from '../../model/job/io-mode';
 import { ProblemNotice } from '../../ui/problem';
 import { optionProps } from './option-field';
-import type { JobDraft } from './use-job-text';
+import type { JobEdits, JobForm } from './use-job-form';
 
 /** The stable path of a device, if it has one. */
 const pathOf = ({ links, path }: Device) => links.find((link) => link.includes('/by-id/')) ?? path;
 
 interface DevicePickerProps {
-  draft: JobDraft;
+  form: JobForm;
   isWriting: boolean;
 }
 
-export function DevicePicker({ draft, isWriting }: DevicePickerProps) {
+export function DevicePicker({ form, isWriting }: DevicePickerProps) {
   const { data, error, refetch } = useQuery(devicesQuery('local'));
-  const { value, error: fieldError } = optionProps(draft, 'filename');
+  const { value, error: fieldError } = optionProps(form, 'filename');
   const chosen = data?.devices.find(({ path, links }) => [path, ...links].includes(value));
   if (error) return <ProblemNotice error={error} retry={refetch} />;
   const { usable, unusable } = devicesByAccess(data?.devices ?? [], isWriting);
@@ -31,7 +31,7 @@ export function DevicePicker({ draft, isWriting }: DevicePickerProps) {
       device={device}
       checked={device === chosen}
       access={accessOf(device, isWriting)}
-      onChoose={() => draft.set('filename', pathOf(device))}
+      onChoose={() => form.edits.set('filename', pathOf(device))}
     />
   );
   return (
@@ -44,7 +44,7 @@ export function DevicePicker({ draft, isWriting }: DevicePickerProps) {
           and that the server permits.
         </p>
       )}
-      {data && <LoopDevice draft={draft} />}
+      {data && <LoopDevice edits={form.edits} />}
       {unusable.length > 0 && (
         <details open={isUnusable}>
           <summary className="mute">{plural(unusable.length, 'unusable device')}</summary>
@@ -56,10 +56,10 @@ export function DevicePicker({ draft, isWriting }: DevicePickerProps) {
   );
 }
 
-function LoopDevice({ draft: { text: jobText, setText, active } }: { draft: JobDraft }) {
+function LoopDevice({ edits }: { edits: JobEdits }) {
   return (
     <p className="loop-device">
-      <Button size="compact-xs" onClick={() => setText(onLoopDevice(jobText, active))}>
+      <Button size="compact-xs" onClick={() => edits.edit(onLoopDevice)}>
         Use a loop device
       </Button>
       <span className="mute">

@@ -2,7 +2,7 @@
 // this host, and a start button.
 import { Button } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { memo, useState } from 'react';
 import type { StudyDefinition, StudySummary } from '../../api';
 import { problemText } from '../../api/problem';
 import { experimentsQuery, studiesQuery, studyPlanQuery } from '../../api/queries';
@@ -14,7 +14,7 @@ import { ProblemNotice } from '../../ui/problem';
 import { StudyLink, useOpenStudy } from '../../ui/run-links';
 import { useStart } from './start';
 
-export function Experiments() {
+export const Experiments = memo(() => {
   const { data: experiments, error, refetch } = useQuery(experimentsQuery);
   const { data } = useInfiniteQuery(studiesQuery);
   const studies = data?.pages.flatMap((page) => page.studies) ?? [];
@@ -41,7 +41,7 @@ export function Experiments() {
       </div>
     </section>
   );
-}
+});
 
 interface ExperimentCardProps {
   study: StudyDefinition;

@@ -1,9 +1,10 @@
 // I/O path: buffered file, direct file, or raw device.
+import { memo } from 'react';
 import { IO_MODES, ioModeOf, setIoMode } from '../../model/job/io-mode';
 import { Card } from '../../ui/parts';
-import type { JobDraft } from './use-job-text';
+import type { JobForm } from './use-job-form';
 
-export function IoModeCard({ draft: { text, setText, active, job } }: { draft: JobDraft }) {
+export const IoModeCard = memo(({ form: { job, edits } }: { form: JobForm }) => {
   const chosen = ioModeOf(job);
   return (
     <Card title="I/O path">
@@ -15,7 +16,7 @@ export function IoModeCard({ draft: { text, setText, active, job } }: { draft: J
               type="radio"
               name="io-mode"
               checked={mode === chosen}
-              onChange={() => setText(setIoMode(text, active, job, mode))}
+              onChange={() => edits.edit((text, active) => setIoMode(text, active, job, mode))}
             />
             <span>
               <b>{title}</b>
@@ -31,4 +32,4 @@ export function IoModeCard({ draft: { text, setText, active, job } }: { draft: J
       )}
     </Card>
   );
-}
+});

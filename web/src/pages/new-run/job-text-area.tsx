@@ -74,10 +74,18 @@ interface LineNumbersProps {
   badLines: string;
 }
 
-/** One text, because an element per line would be laid out again whenever a line is added. */
+const LINES_PER_BLOCK = 100;
+
+/** In blocks, because a text is laid out again as a whole when a line is added. */
 const LineNumbers = memo(({ count, badLines }: LineNumbersProps) => (
   <div className="line-numbers" aria-hidden>
-    {Array.from({ length: count }, (_, index) => index + 1).join('\n')}
+    {Array.from({ length: Math.ceil(count / LINES_PER_BLOCK) }, (_, index) => {
+      const first = index * LINES_PER_BLOCK + 1;
+      const size = Math.min(LINES_PER_BLOCK, count - first + 1);
+      return (
+        <div key={first}>{Array.from({ length: size }, (_, line) => first + line).join('\n')}</div>
+      );
+    })}
     {badLines.split(' ').map(
       (line) =>
         line !== '' && (

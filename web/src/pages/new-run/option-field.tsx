@@ -1,22 +1,33 @@
 // Form fields for job options.
 import { Autocomplete, TextInput } from '@mantine/core';
-import type { ChangeEvent } from 'react';
+import { type ChangeEvent, memo } from 'react';
 import type { OptionDoc } from '../../api';
-import type { JobDraft } from './use-job-text';
+import type { JobEdits, JobForm } from './use-job-form';
+
+export interface FieldState {
+  value: string;
+  error: string | null;
+  edits: JobEdits;
+}
+
+/** What a memoized field shows of an option. */
+export const fieldState = ({ job, errors, edits }: JobForm, option: string): FieldState => ({
+  value: job[option] ?? '',
+  error: errors[option] ?? null,
+  edits,
+});
 
 /** Value, handlers and error of an option's field. */
-export function optionProps(draft: JobDraft, option: string) {
-  const problems = draft.problems.filter(
-    (one) => one.job === draft.active && one.option === option && !one.isPrompt,
-  );
-  return {
-    value: draft.job[option] ?? '',
-    error: problems.map(({ detail, remedy }) => `${detail} ${remedy}`).join(' ') || null,
-    onChange: (input: string | ChangeEvent<HTMLInputElement | HTMLSelectElement>) =>
-      draft.set(option, typeof input === 'string' ? input : input.currentTarget.value),
-    onBlur: () => draft.unsetIfEmpty(option),
-  };
-}
+export const fieldProps = ({ value, error, edits }: FieldState, option: string) => ({
+  value,
+  error,
+  onChange: (input: string | ChangeEvent<HTMLInputElement | HTMLSelectElement>) =>
+    edits.set(option, typeof input === 'string' ? input : input.currentTarget.value),
+  onBlur: () => edits.unsetIfEmpty(option),
+});
+
+export const optionProps = (form: JobForm, option: string) =>
+  fieldProps(fieldState(form, option), option);
 
 const ORDER: ('label' | 'input' | 'error' | 'description')[] = [
   'label',
@@ -25,11 +36,17 @@ const ORDER: ('label' | 'input' | 'error' | 'description')[] = [
   'description',
 ];
 
-export function OptionField({ draft, doc }: { draft: JobDraft; doc: OptionDoc }) {
-  const { name, values, default: fallback, help, aliases } = doc;
-  const used = [name, ...aliases].find((alias) => draft.job[alias] !== undefined) ?? name;
+interface OptionFieldProps extends FieldState {
+  doc: OptionDoc;
+  /** Name or alias that the job uses. */
+  option: string;
+}
+
+/** Memoized, because most of the more than 100 fields stay the same when one changes. */
+export const OptionField = memo(({ doc, option, ...state }: OptionFieldProps) => {
+  const { name, values, default: fallback, help } = doc;
   const props = {
-    ...optionProps(draft, used),
+    ...fieldProps(state, option),
     label: <span className="mono">{name}</span>,
     description: help,
     inputWrapperOrder: ORDER,
@@ -37,4 +54,4 @@ export function OptionField({ draft, doc }: { draft: JobDraft; doc: OptionDoc })
   };
   if (values.length === 0) return <TextInput {...props} spellCheck={false} />;
   return <Autocomplete {...props} data={[...values]} filter={({ options }) => options} />;
-}
+});

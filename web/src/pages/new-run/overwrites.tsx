@@ -1,9 +1,12 @@
 // What a run or study would overwrite, and the fields that confirm it.
 import { TextInput } from '@mantine/core';
+import { memo } from 'react';
 import { Card } from '../../ui/parts';
 import type { Confirmations, Overwrite } from './use-confirmations';
 
-export function Overwrites({ overwrites, setTyped }: Confirmations) {
+type OverwritesProps = Pick<Confirmations, 'overwrites' | 'setTyped'>;
+
+export const Overwrites = memo(({ overwrites, setTyped }: OverwritesProps) => {
   if (overwrites.length === 0) return null;
   return (
     <Card title="Overwrites" className="overwrites">
@@ -16,7 +19,7 @@ export function Overwrites({ overwrites, setTyped }: Confirmations) {
       ))}
     </Card>
   );
-}
+});
 
 interface ConfirmFieldProps {
   overwrite: Overwrite;

@@ -33,6 +33,9 @@ export function NewRunPage() {
 
 function RunForm() {
   const draft = useRunDraft();
+  const { form, plan, isPlanCurrent, planError, problems, request } = draft;
+  const { overwrites, setTyped } = draft.confirmations;
+  const { name, setName, tags, setTags } = draft;
   const importing = useImportState();
   useImportOfRun(importing.open);
   return (
@@ -47,12 +50,12 @@ function RunForm() {
       </div>
       <div className="new-run">
         <div className="stack">
-          <IoModeCard draft={draft} />
-          <BasicFields draft={draft} />
-          <AllOptions draft={draft} />
-          <PlanPreview draft={draft} title="Plan" />
-          <Overwrites {...draft.confirmations} />
-          <StartRun draft={draft} />
+          <IoModeCard form={form} />
+          <BasicFields form={form} />
+          <AllOptions form={form} />
+          <PlanPreview {...{ plan, isPlanCurrent, planError }} title="Plan" />
+          <Overwrites overwrites={overwrites} setTyped={setTyped} />
+          <StartRun {...{ plan, problems, request, name, setName, tags, setTags }} />
         </div>
         <JobEditor draft={draft} onPasteCommand={importing.open} />
       </div>

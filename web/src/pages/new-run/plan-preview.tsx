@@ -1,14 +1,16 @@
 // The server's plan before the start: duration, writes, caveats.
+import { memo } from 'react';
 import type { Plan } from '../../api';
 import { bytes, text, UNKNOWN } from '../../model/format/numbers';
 import { duration } from '../../model/format/time';
 import { caveats, durationText, writesText } from '../../model/job/plan-summary';
 import { Card } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
-import type { JobDraft } from './use-job-text';
+import type { PlanState } from './use-plan';
 
-export function PlanPreview({ draft, title }: { draft: JobDraft; title: string }) {
-  const { plan, isPlanCurrent, planError } = draft;
+type PlanPreviewProps = PlanState<Plan> & { title: string };
+
+export const PlanPreview = memo(({ plan, isPlanCurrent, planError, title }: PlanPreviewProps) => {
   if (planError) return <ProblemNotice error={planError} />;
   return (
     <Card title={title} className={isPlanCurrent ? '' : 'stale'}>
@@ -19,7 +21,7 @@ export function PlanPreview({ draft, title }: { draft: JobDraft; title: string }
       )}
     </Card>
   );
-}
+});
 
 function PlanFacts({ plan }: { plan: Plan }) {
   const warnings = caveats(plan);

@@ -3,7 +3,7 @@
 import { Button, TagsInput, TextInput } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import { memo, type ReactNode, useState } from 'react';
 import type { Plan } from '../../api';
 import { runsQuery } from '../../api/queries';
 import { IdempotentRequest, startRun } from '../../api/start';
@@ -15,14 +15,16 @@ import { usePreloadRunPage } from '../../ui/use-preload';
 import { LineNumber, ProblemList } from './problem-list';
 import type { RunDraft } from './use-run-draft';
 
-export function StartRun({ draft }: { draft: RunDraft }) {
+type StartRunProps = Pick<RunDraft, 'plan' | 'problems' | 'request'> &
+  Omit<NameAndTagsProps, 'kind'>;
+
+export const StartRun = memo(({ plan, problems, request, ...naming }: StartRunProps) => {
   usePreloadRunPage();
-  const { problems, request } = draft;
   const { start, pending, error } = useStart((key) => startRun(request, key), useOpenRun());
   return (
     <>
       <Card>
-        <NameAndTags kind="run" {...draft} />
+        <NameAndTags kind="run" {...naming} />
       </Card>
       <ProblemNotice error={error} />
       <StartButton
@@ -30,11 +32,11 @@ export function StartRun({ draft }: { draft: RunDraft }) {
         pending={pending}
         problems={problems.length > 0 && <ProblemList problems={problems} prefix={LineNumber} />}
       >
-        <QueueNote plan={draft.plan} />
+        <QueueNote plan={plan} />
       </StartButton>
     </>
   );
-}
+});
 
 interface NameAndTagsProps {
   kind: 'run' | 'study';

@@ -3,19 +3,19 @@ import { SegmentedControl } from '@mantine/core';
 import { useId } from 'react';
 import { type StateOption, UNCHANGED } from '../../model/job/form-options';
 import { optionProps } from './option-field';
-import type { JobDraft } from './use-job-text';
+import type { JobForm } from './use-job-form';
 
 interface StateFieldProps {
-  draft: JobDraft;
+  form: JobForm;
   option: 'file_state' | 'cache_state';
   label: string;
   states: readonly StateOption[];
 }
 
 /** "Unchanged" removes the option from the job. */
-export function StateField({ draft, option, label, states }: StateFieldProps) {
+export function StateField({ form, option, label, states }: StateFieldProps) {
   const id = useId();
-  const { value: set, error } = optionProps(draft, option);
+  const { value: set, error } = optionProps(form, option);
   const value = set || UNCHANGED;
   const chosen = states.find((state) => state.value === value);
   return (
@@ -27,7 +27,9 @@ export function StateField({ draft, option, label, states }: StateFieldProps) {
         size="xs"
         aria-labelledby={id}
         value={value}
-        onChange={(next) => (next === UNCHANGED ? draft.unset(option) : draft.set(option, next))}
+        onChange={(next) =>
+          next === UNCHANGED ? form.edits.unset(option) : form.edits.set(option, next)
+        }
         data={states.map((state) => ({ value: state.value, label: state.label }))}
       />
       <span className="mute small">{chosen?.description ?? `Unknown state: ${value}`}</span>

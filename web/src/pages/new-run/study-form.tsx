@@ -28,6 +28,7 @@ import { type StudyEditor, useStudyEditor } from './use-study';
 export function StudyForm() {
   const study = useStudyEditor();
   const { draft, index, job, document, clear } = study;
+  const { plan, isPlanCurrent, planError } = job;
   const name = draft.steps[index]?.name;
   const title = `Step ${index + 1}`;
   return (
@@ -51,14 +52,14 @@ export function StudyForm() {
       <StepNote study={study} />
       <div className="new-run">
         <div className="stack">
-          <IoModeCard draft={job} />
+          <IoModeCard form={job.form} />
           {!draft.snia && (
             <>
-              <BasicFields draft={job} />
-              <AllOptions draft={job} />
+              <BasicFields form={job.form} />
+              <AllOptions form={job.form} />
             </>
           )}
-          <PlanPreview draft={job} title={planTitle(study)} />
+          <PlanPreview {...{ plan, isPlanCurrent, planError }} title={planTitle(study)} />
         </div>
         <JobEditor draft={job}>
           <code>$study</code> in a file name is replaced by an ID that is unique to the study. If

@@ -1,6 +1,6 @@
 // Confirmations of data that a run or study overwrites. A person types the text of each target; the
 // codes come from the plan.
-import { useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import type { Confirmation, Problem } from '../../api';
 import type { FormProblem } from '../../model/job/form-problems';
 
@@ -26,8 +26,19 @@ export interface Confirmations {
 }
 
 /** `needed` comes from the plan. Each step of a study has its own code for the same target. */
-export function useConfirmations(needed: readonly Confirmation[] = []): Confirmations {
+export function useConfirmations(needed: readonly Confirmation[] = NONE): Confirmations {
   const [typed, setTyped] = useState<Record<string, string>>({});
+  const found = useMemo(() => confirmationsOf(needed, typed), [needed, typed]);
+  const setTypedOf = useCallback(
+    (path: string, text: string) => setTyped((old) => ({ ...old, [path]: text })),
+    [],
+  );
+  return { ...found, setTyped: setTypedOf };
+}
+
+const NONE: Confirmation[] = [];
+
+function confirmationsOf(needed: readonly Confirmation[], typed: Record<string, string>) {
   const byPath = new Map(needed.map((confirmation) => [confirmation.path, confirmation]));
   const overwrites = [...byPath.values()].map(({ code: _, ...confirmation }) => {
     const text = typed[confirmation.path] ?? '';
@@ -38,7 +49,6 @@ export function useConfirmations(needed: readonly Confirmation[] = []): Confirma
   const confirmed = needed.filter(({ path }) => isConfirmed(path));
   return {
     overwrites,
-    setTyped: (path, text) => setTyped((old) => ({ ...old, [path]: text })),
     confirm:
       confirmed.length > 0 ? confirmed.map(({ text, code }) => `${text}@${code}`) : undefined,
     problems: overwrites.filter((overwrite) => !overwrite.isConfirmed).map(unconfirmed),

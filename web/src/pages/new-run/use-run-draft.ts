@@ -1,13 +1,15 @@
 // Draft of a run, stored in the browser session. It may start as a copy of an earlier run.
 import { useSessionStorage } from '@mantine/hooks';
-import { useCallback, useMemo } from 'react';
-import type { Run, RunRequest } from '../../api';
+import { useMemo } from 'react';
+import type { Plan, Run, RunRequest } from '../../api';
 import { planQuery } from '../../api/queries';
 import { toJobText } from '../../model/job/export';
 import { type FormProblem, formProblems } from '../../model/job/form-problems';
 import type { JobFile } from '../../model/job/job-text';
 import { DEFAULT_JOB_TEXT } from '../../model/job/presets';
+import { useByValue } from './use-by-value';
 import { type Confirmations, isNotConfirmed, useConfirmations } from './use-confirmations';
+import { useJobForm } from './use-job-form';
 import { type JobDraft, useJobText } from './use-job-text';
 import { usePlan } from './use-plan';
 
@@ -29,11 +31,13 @@ export interface RunDraft extends JobDraft, Omit<StoredDraft, 'text'> {
   /** Replaces the job text and removes the reference to the copied run. */
   loadText: (text: string) => void;
   confirmations: Confirmations;
+  /** The same object until what it sends changes. */
   request: RunRequest;
 }
 
+/** Not synchronized, because other pages that store a draft are not shown together with the form. */
 export const useStoredDraft = () =>
-  useSessionStorage<StoredDraft>({ key: 'leadline-run', defaultValue: EMPTY });
+  useSessionStorage<StoredDraft>({ key: 'leadline-run', defaultValue: EMPTY, sync: false });
 
 export const copyRun = (run: Run): StoredDraft => ({
   from: run.number,
@@ -45,11 +49,8 @@ export const copyRun = (run: Run): StoredDraft => ({
 
 export function useRunDraft(): RunDraft {
   const [{ from, text, name, tags, sampleMs }, store] = useStoredDraft();
-  const change = (part: Partial<StoredDraft>) => store((old) => ({ ...old, ...part }));
-  const changeText = useCallback(
-    (edit: (text: string) => string) => store((old) => ({ ...old, text: edit(old.text) })),
-    [store],
-  );
+  const setters = useMemo(() => settersOf(store), [store]);
+  const { changeText } = setters;
   const jobText = useJobText(text, changeText);
   const { file, jobs } = jobText;
   // Name and tags do not change the plan.
@@ -57,25 +58,46 @@ export function useRunDraft(): RunDraft {
   const isComplete = file.errors.length === 0 && jobs.length > 0;
   const plan = usePlan(planRequest, planQuery, isComplete);
   const confirmations = useConfirmations(plan.plan?.confirmations);
-  const serverProblems = plan.plan?.problems;
-  const problems = useMemo(() => {
-    const found = (serverProblems ?? []).filter((problem) => !isNotConfirmed(problem));
-    return [...textProblems(file, jobs.length), ...formProblems(found, text)];
-  }, [file, jobs.length, serverProblems, text]);
+  const { confirm } = confirmations;
+  const found = useMemo(
+    () => problemsOf(file, jobs.length, plan.plan),
+    [file, jobs.length, plan.plan],
+  );
+  const problems = useByValue([...found, ...confirmations.problems]);
+  const form = useJobForm(jobs, problems, changeText);
+  const request = useMemo(
+    () => ({ ...planRequest, name: name || undefined, tags, confirm }),
+    [planRequest, name, tags, confirm],
+  );
   return {
     ...jobText,
     ...plan,
+    ...setters,
     from,
     name,
     tags,
     sampleMs,
-    setName: (next) => change({ name: next }),
-    setTags: (next) => change({ tags: next }),
-    loadText: (next) => change({ from: undefined, text: next, sampleMs: undefined }),
     confirmations,
-    request: { ...planRequest, name: name || undefined, tags, confirm: confirmations.confirm },
-    problems: [...problems, ...confirmations.problems],
+    problems,
+    form,
+    request,
   };
+}
+
+function settersOf(store: (edit: (old: StoredDraft) => StoredDraft) => void) {
+  const change = (part: Partial<StoredDraft>) => store((old) => ({ ...old, ...part }));
+  return {
+    changeText: (edit: (text: string) => string) =>
+      store((old) => ({ ...old, text: edit(old.text) })),
+    setName: (name: string) => change({ name }),
+    setTags: (tags: string[]) => change({ tags }),
+    loadText: (text: string) => change({ from: undefined, text, sampleMs: undefined }),
+  };
+}
+
+function problemsOf(file: JobFile, jobCount: number, plan: Plan | undefined): FormProblem[] {
+  const found = (plan?.problems ?? []).filter((problem) => !isNotConfirmed(problem));
+  return [...textProblems(file, jobCount), ...formProblems(found, file)];
 }
 
 function textProblems(file: JobFile, jobCount: number): FormProblem[] {

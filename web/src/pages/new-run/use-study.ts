@@ -18,7 +18,9 @@ import {
 } from '../../model/study/draft';
 import { problemsByStep } from '../../model/study/draft-problems';
 import { firstStep } from '../../model/study/sweep';
+import { useByValue } from './use-by-value';
 import { type Confirmations, isNotConfirmed, useConfirmations } from './use-confirmations';
+import { useJobForm } from './use-job-form';
 import { type JobDraft, useJobText } from './use-job-text';
 import { usePlan } from './use-plan';
 
@@ -87,12 +89,15 @@ export function useStudyEditor(): StudyEditor {
   const rejected = planError instanceof ApiProblem ? planError.problems : [];
   const found = (plan?.problems ?? rejected).filter((problem) => !isNotConfirmed(problem));
   const problems = problemsByStep(draft, found, confirmations.problems);
+  const jobProblems = useByValue(problems.get(index) ?? []);
+  const form = useJobForm(jobText.jobs, jobProblems, changeText);
   const job = {
     ...jobText,
+    form,
     plan: plan && firstPlan(plan, index),
     isPlanCurrent,
     planError: rejected.length > 0 ? null : planError,
-    problems: problems.get(index) ?? [],
+    problems: jobProblems,
   };
   const hasProblems = [...problems.values()].some((found) => found.length > 0);
   const clear = () => store(null);

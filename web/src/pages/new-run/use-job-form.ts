@@ -1,0 +1,71 @@
+// One job of the text as form fields, which edit the text in place.
+import { useMemo, useState } from 'react';
+import type { FormProblem } from '../../model/job/form-problems';
+import { type JobOptions, jobsOf, parseJobText, setOption } from '../../model/job/job-text';
+import { useByValue } from './use-by-value';
+import type { ChangeText } from './use-job-text';
+
+/** Edits of the job in the form. The same object until another job is selected. */
+export interface JobEdits {
+  /** Edits the text; `active` is the index of the job. */
+  edit: (change: (text: string, active: number) => string) => void;
+  /** Sets an option. An empty value does not remove its line from the text. */
+  set: (option: string, value: string) => void;
+  unset: (option: string) => void;
+  unsetIfEmpty: (option: string) => void;
+}
+
+/** The same object until a field changes: typing elsewhere in the text does not render the form. */
+export interface JobForm {
+  /** Names of all jobs. */
+  names: readonly string[];
+  /** Index of the job in the form. */
+  active: number;
+  setActive: (job: number) => void;
+  /** The job in the form. */
+  job: JobOptions;
+  /** Problems of this job by option. */
+  errors: Readonly<Record<string, string>>;
+  edits: JobEdits;
+}
+
+export function useJobForm(
+  jobs: readonly JobOptions[],
+  problems: readonly FormProblem[],
+  change: ChangeText,
+): JobForm {
+  const [selected, setActive] = useState(0);
+  const active = Math.min(selected, Math.max(0, jobs.length - 1));
+  const names = useByValue(jobs.map(({ name = '' }) => name));
+  const job = useByValue(jobs[active] ?? {});
+  const errors = useByValue(errorsByOption(problems, active));
+  const edits = useMemo(() => editsOf(change, active), [change, active]);
+  return useMemo(
+    () => ({ names, active, setActive, job, errors, edits }),
+    [names, active, job, errors, edits],
+  );
+}
+
+function errorsByOption(problems: readonly FormProblem[], active: number) {
+  const errors = new Map<string, string>();
+  for (const { job, option, isPrompt, detail, remedy } of problems) {
+    if (job !== active || option === null || isPrompt) continue;
+    const before = errors.get(option);
+    errors.set(option, `${before ? `${before} ` : ''}${detail} ${remedy}`);
+  }
+  return Object.fromEntries(errors);
+}
+
+function editsOf(change: ChangeText, active: number): JobEdits {
+  const set = (option: string, value: string | null) =>
+    change((text) => setOption(text, active, option, value));
+  const isSet = (text: string, option: string) =>
+    Boolean(jobsOf(parseJobText(text))[active]?.[option]);
+  return {
+    edit: (edit) => change((text) => edit(text, active)),
+    set,
+    unset: (option) => set(option, null),
+    unsetIfEmpty: (option) =>
+      change((text) => (isSet(text, option) ? text : setOption(text, active, option, null))),
+  };
+}
