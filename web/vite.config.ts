@@ -11,32 +11,34 @@ import { defineConfig } from 'vitest/config';
 const require = createRequire(import.meta.url);
 const server = process.env.LEADLINE_URL ?? 'http://127.0.0.1:7070';
 
-/** Libraries and application code that the run list needs. Charts and forms are loaded later. */
-const FIRST_CODE = [
-  /node_modules\/(react|react-dom|scheduler|use-sync-external-store|@mantine\/(hooks|store))\//,
-  /node_modules\/@tanstack\/(react-query|query-core|react-router|router-core|history|store)\//,
-  /@mantine\/core\/esm\/core\//,
-  /@mantine\/core\/esm\/components\/(Button|Loader|UnstyledButton)\//,
-  // Without the styles of fields, which are loaded with their pages.
-  /web\/src\/(api|ui|model\/(format|run|fold|series))\/(?!fields)/,
+/** The entry point and all that it needs, which includes most libraries. */
+const FIRST_CODE = [/web\/src\/main\.tsx$/, /rolldown.runtime/];
+/** Code that run and result pages share before they show charts, without field styles. */
+const SHARED_CODE = [
+  /node_modules\/@tanstack\//,
+  /web\/src\/(api|model\/(format|run|fold|series|gauge|compare\/direct-run|job\/(export|job-text)))/,
+  /web\/src\/ui\/(?!fields|filter-field)/,
+  /web\/src\/charts\/(chart-group|gauge|legend|panels|use-live-run|verdict-badge|while-visible|zoom-row)/,
 ];
-/** Code that the result pages share before they show charts. */
-const RESULT_CODE = [
-  /web\/src\/charts\/(chart-group|legend|panels|use-live-run|while-visible|zoom-row)/,
-  /web\/src\/model\/(gauge\/run-gauge|gauge\/gauge-text|compare\/direct-run|job\/(export|job-text)|fold)/,
+/** Code that forms and filters share. */
+const FIELD_CODE = [
+  /@mantine\/core\/esm\/components\/(CloseButton|Input|InputBase|Textarea|TextInput)\//,
+  /web\/src\/ui\/filter-field/,
 ];
+/** Small library modules that would otherwise be one request each. */
+const LIBRARY_CODE = [/@mantine\/(hooks|core\/esm\/core)\//];
 /** Chart.js, and the code that all charts share. */
 const CHART_CODE = [
   /node_modules\/(chart\.js|react-chartjs-2|@kurkle\/color)\//,
-  /web\/src\/charts\/(bands|chart-export|chart-js|chart-menu|distribution|marks|plot-card|plugins|time-chart)/,
+  /web\/src\/charts\/(bands|chart-export|chart-js|chart-menu|crosshair|distribution|marks|plot-card|plugins|time-chart)/,
   /@mantine\/core\/esm\/components\/VisuallyHidden\//,
 ];
 
-/** A chunk with the shared modules that match. Their dependencies may be in other chunks. */
+/** A chunk with the modules that match. Their dependencies may be in other chunks. */
 const chunkOf = (name: string, patterns: readonly RegExp[]) => ({
   name,
   test: (id: string) => patterns.some((pattern) => pattern.test(id)),
-  minShareCount: 2,
+  minShareCount: name === 'first' ? 1 : 2,
   includeDependenciesRecursively: name === 'first',
 });
 
@@ -83,13 +85,17 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     target: 'es2022',
     rolldownOptions: {
+      // Unused classes of Chart.js have static fields.
+      treeshake: { propertyReadSideEffects: false },
       output: {
         // Limits the number of chunks: one per combination of pages that share code would mean
         // dozens of requests.
         codeSplitting: {
           groups: [
             chunkOf('first', FIRST_CODE),
-            chunkOf('results', RESULT_CODE),
+            chunkOf('shared', SHARED_CODE),
+            chunkOf('fields', FIELD_CODE),
+            chunkOf('library', LIBRARY_CODE),
             chunkOf('charts', CHART_CODE),
           ],
         },

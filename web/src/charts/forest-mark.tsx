@@ -1,11 +1,16 @@
 // One row of a forest plot: a change's interval and the threshold.
 import type { Change } from '../api';
 import { type ForestScale, forestMark } from '../model/compare/forest';
+import { formatChange } from '../model/compare/metrics';
 import './charts.css';
 
 const WIDTH = 240;
 const HEIGHT = 20;
 const MIDDLE = HEIGHT / 2;
+/** Length and half the height of an arrow's head. */
+const HEAD = { length: 9, half: 6 };
+/** Width of the value at an arrow. */
+const VALUE_WIDTH = 64;
 
 interface ForestRowProps {
   scale: ForestScale;
@@ -33,14 +38,47 @@ export function ForestRow({
       {interval_percent && (
         <path className="interval" d={`M${x(mark.low)} ${MIDDLE}H${x(mark.high)}`} />
       )}
-      {interval_percent && !mark.isCutLow && <End x={x(mark.low)} />}
-      {interval_percent && !mark.isCutHigh && <End x={x(mark.high)} />}
-      <circle cx={x(mark.point)} cy={MIDDLE} r={interval_percent ? 4 : 2.5} />
+      {interval_percent && mark.beyondLow === null && <End x={x(mark.low)} />}
+      {interval_percent && mark.beyondHigh === null && <End x={x(mark.high)} />}
+      <Beyond side={-1} percent={mark.beyondLow} point={x(mark.point)} />
+      <Beyond side={1} percent={mark.beyondHigh} point={x(mark.point)} />
+      {![mark.beyondLow, mark.beyondHigh].includes(percent) && (
+        <circle cx={x(mark.point)} cy={MIDDLE} r={interval_percent ? 4 : 2.5} />
+      )}
     </svg>
   );
 }
 
 const End = ({ x }: { x: number }) => <path className="interval" d={`M${x} ${MIDDLE - 4}v8`} />;
+
+interface BeyondProps {
+  side: -1 | 1;
+  percent: number | null;
+  /** Position of the change, which the value must not hide. */
+  point: number;
+}
+
+/** An arrow at an end of the plot, with the value beyond it. */
+function Beyond({ side, percent, point }: BeyondProps) {
+  if (percent === null) return null;
+  const tip = side < 0 ? 0 : WIDTH;
+  const base = tip - side * HEAD.length;
+  const distance = Math.abs(tip - point);
+  const hasRoom = distance === 0 || distance > HEAD.length + VALUE_WIDTH;
+  return (
+    <>
+      <path
+        className="head"
+        d={`M${tip} ${MIDDLE}L${base} ${MIDDLE - HEAD.half}V${MIDDLE + HEAD.half}Z`}
+      />
+      {hasRoom && (
+        <text x={base - side * 4} y={MIDDLE + 4} textAnchor={side < 0 ? 'start' : 'end'}>
+          {formatChange(percent)}
+        </text>
+      )}
+    </>
+  );
+}
 
 /** The axis below the rows. */
 export function ForestAxis({ scale: { limit } }: { scale: ForestScale }) {

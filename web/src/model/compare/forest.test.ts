@@ -30,14 +30,25 @@ it('positions marks and clips them', () => {
     point: 0.5,
     low: 0.25,
     high: 0.75,
-    isCutLow: false,
-    isCutHigh: false,
+    beyondLow: null,
+    beyondHigh: null,
   });
-  expect(forestMark(scale, 30, { low: -30, high: 90 })).toMatchObject({
-    point: 1,
+  expect(forestMark(scale, 5, { low: -30, high: 90 })).toMatchObject({
     low: 0,
     high: 1,
-    isCutLow: true,
-    isCutHigh: true,
+    beyondLow: -30,
+    beyondHigh: 90,
   });
 });
+
+it.each<[number, { low: number; high: number } | null, number | null, number | null]>([
+  [30, { low: 20, high: 90 }, null, 30],
+  [30, { low: -30, high: 90 }, -30, 30],
+  [-30, null, -30, null],
+  [10, null, null, null],
+])('names the change %d with %j at the arrow, or else the bound', (percent, interval, low, high) =>
+  expect(forestMark({ limit: 10, threshold: 2 }, percent, interval)).toMatchObject({
+    beyondLow: low,
+    beyondHigh: high,
+  }),
+);

@@ -13,8 +13,9 @@ export interface ForestMark {
   point: number;
   low: number;
   high: number;
-  isCutLow: boolean;
-  isCutHigh: boolean;
+  /** The percentage at an arrow, if the mark continues beyond that end: the change or its bound. */
+  beyondLow: number | null;
+  beyondHigh: number | null;
 }
 
 /** The plot shows at least this many thresholds on each side. */
@@ -45,11 +46,13 @@ export function forestMark(
 ): ForestMark {
   const position = (value: number) => Math.min(1, Math.max(0, (value + limit) / (2 * limit)));
   const { low, high } = interval ?? { low: percent, high: percent };
+  const beyond = (isBeyond: (value: number) => boolean, bound: number) =>
+    [percent, bound].find(isBeyond) ?? null;
   return {
     point: position(percent),
     low: position(low),
     high: position(high),
-    isCutLow: low < -limit,
-    isCutHigh: high > limit,
+    beyondLow: beyond((value) => value < -limit, low),
+    beyondHigh: beyond((value) => value > limit, high),
   };
 }

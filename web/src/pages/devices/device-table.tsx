@@ -4,12 +4,11 @@ import { useSessionStorage } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
 import { Fragment, useMemo, useState } from 'react';
 import type { Access, Device } from '../../api';
-import { fieldRows } from '../../model/format/fields';
 import { bytes, plural, text, UNKNOWN } from '../../model/format/numbers';
 import { deviceTree, type TreeRow, usableRows } from '../../model/host/device-tree';
 import { deviceDraft, RUN_DRAFT_KEY } from '../../model/job/device-job';
-import { Facts } from '../../ui/facts';
 import { Card, Dot, ScrollRegion } from '../../ui/parts';
+import { DeviceDetails } from './device-details';
 
 /** Title and width in pixels. Columns with width 0 share the remaining width. */
 const COLUMNS = [
@@ -78,7 +77,7 @@ function DeviceRows({ rows }: { rows: readonly TreeRow[] }) {
                 {isOpen && (
                   <tr>
                     <td colSpan={COLUMNS.length}>
-                      <Facts mono facts={fieldRows(device)} />
+                      <DeviceDetails device={device} />
                     </td>
                   </tr>
                 )}

@@ -1,22 +1,24 @@
 // Annotations of the run (notes at points in time): a button that adds one, and their list.
-import { Button, TextInput } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { createAnnotation, deleteAnnotation, type Run } from '../../api';
+import { deleteAnnotation, type Run } from '../../api';
 import { runQuery } from '../../api/queries';
 import { type LiveRun, useLiveValue } from '../../charts/use-live-run';
 import { originMs } from '../../model/fold/series-view';
 import { Dialog } from '../../ui/dialog';
 import { notifyError } from '../../ui/notify';
+import { onDemand, useOnDemand } from '../../ui/on-demand';
 import { Card } from '../../ui/parts';
 import { useIsSaved } from '../../ui/saved';
 
-/** In bytes, as in the server. */
-const MAX_TEXT = 500;
+const formCode = onDemand(() => import('./annotation-form'));
 
 /** Opens the dialog at the time of the crosshair, the latest sample, or the middle of the zoom. */
 export function AnnotateButton({ run, live }: { run: Run; live: LiveRun }) {
   const [seconds, setSeconds] = useState<number | null>(null);
+  const code = useOnDemand(formCode, seconds !== null);
+  const refresh = useRefresh(run);
   const { fold, chartGroup } = live;
   const open = () => {
     const { crosshair, zoom } = chartGroup;
@@ -29,54 +31,19 @@ export function AnnotateButton({ run, live }: { run: Run; live: LiveRun }) {
         Annotate
       </Button>
       <Dialog opened={seconds !== null} onClose={() => setSeconds(null)} title="Add annotation">
-        <AnnotationForm
-          run={run}
-          live={live}
-          seconds={seconds ?? 0}
-          onAdded={() => setSeconds(null)}
-        />
+        {code && (
+          <code.AnnotationForm
+            run={run}
+            live={live}
+            seconds={seconds ?? 0}
+            onAdded={() => {
+              void refresh();
+              setSeconds(null);
+            }}
+          />
+        )}
       </Dialog>
     </>
-  );
-}
-
-interface AnnotationFormProps {
-  run: Run;
-  live: LiveRun;
-  /** Since the start of the measurement. */
-  seconds: number;
-  onAdded: () => void;
-}
-
-function AnnotationForm({ run, live: { fold }, seconds, onAdded }: AnnotationFormProps) {
-  const refresh = useRefresh(run);
-  const { mutateAsync } = useMutation({
-    mutationFn: (body: { t_ms: number; text: string }) =>
-      createAnnotation({ path: { n: run.number }, body, throwOnError: true }),
-    onSuccess: refresh,
-    onError: notifyError,
-  });
-  const add = async (form: FormData) => {
-    const t_ms = Math.max(0, Number(form.get('seconds')) * 1000 + originMs(fold));
-    await mutateAsync({ t_ms, text: String(form.get('text') ?? '') }).then(onAdded, () => null);
-  };
-  return (
-    <form action={add} className="stack">
-      <TextInput
-        name="seconds"
-        type="number"
-        step="any"
-        label="Seconds since the start of the measurement"
-        defaultValue={seconds.toFixed(1)}
-        required
-      />
-      <TextInput name="text" label="Text" maxLength={MAX_TEXT} data-autofocus required />
-      <div className="row">
-        <Button type="submit" variant="filled">
-          Add annotation
-        </Button>
-      </div>
-    </form>
   );
 }
 

@@ -44,6 +44,25 @@ it('sets a threshold and keeps the others', async () => {
   );
 });
 
+it('has one primary button', async () => {
+  serve({
+    'GET /api/v1/settings': { thresholds: {} },
+    'GET /api/v1/webhooks': { webhooks: [WEBHOOK] },
+  });
+  showPage(SettingsPage, '/settings');
+  const primary = () =>
+    [...document.querySelectorAll('button[data-variant="filled"]')].map(
+      (button) => button.textContent,
+    );
+  await screen.findByRole('button', { name: 'Save thresholds' });
+  expect(primary()).toEqual(['Save thresholds']);
+  await userEvent.click(await screen.findByRole('button', { name: 'Edit' }));
+  expect(primary()).toEqual(['Save']);
+  await userEvent.click(screen.getByRole('button', { name: 'Cancel' }));
+  await userEvent.click(screen.getByRole('button', { name: 'Add webhook' }));
+  expect(primary()).toEqual(['Add webhook']);
+});
+
 it('shows messages, sends a test, and adds a webhook with a new secret', async () => {
   const calls = serve({
     'GET /api/v1/settings': { thresholds: {} },

@@ -26,7 +26,12 @@ const MIN_PERCENT = 0.01;
 const MAX_PERCENT = 1000;
 const BOTH_DIRECTIONS = 2;
 
-export function ThresholdsCard() {
+interface ThresholdsProps {
+  /** Whether its button is the primary one of the page. */
+  isPrimary: boolean;
+}
+
+export function ThresholdsCard({ isPrimary }: ThresholdsProps) {
   const query = useQuery(settingsQuery);
   return (
     <>
@@ -35,6 +40,7 @@ export function ThresholdsCard() {
         <ThresholdFields
           key={JSON.stringify(query.data.thresholds)}
           stored={query.data.thresholds}
+          isPrimary={isPrimary}
         />
       )}
     </>
@@ -43,7 +49,7 @@ export function ThresholdsCard() {
 
 type Thresholds = { [metric: string]: number };
 
-function ThresholdFields({ stored }: { stored: Thresholds }) {
+function ThresholdFields({ stored, isPrimary }: ThresholdsProps & { stored: Thresholds }) {
   const [thresholds, setThresholds] = useState(stored);
   const queryClient = useQueryClient();
   const save = useMutation({
@@ -77,7 +83,11 @@ function ThresholdFields({ stored }: { stored: Thresholds }) {
         ))}
       </div>
       <div className="row form-buttons">
-        <Button variant="filled" loading={save.isPending} onClick={() => save.mutate()}>
+        <Button
+          variant={isPrimary ? 'filled' : undefined}
+          loading={save.isPending}
+          onClick={() => save.mutate()}
+        >
           Save thresholds
         </Button>
       </div>

@@ -1,7 +1,6 @@
 // Webhooks with their latest messages.
 import { Button } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import { type Delivery, deleteWebhook, testWebhook, type Webhook } from '../../api';
 import { invalidateWebhooks, webhooksQuery } from '../../api/queries';
 import { plural } from '../../model/format/numbers';
@@ -18,9 +17,14 @@ const STATUSES: Record<Delivery['status'], { label: string; tone: Tone }> = {
   failed: { label: 'Failed', tone: 'bad' },
 };
 
-export function WebhooksCard() {
+interface WebhooksProps {
+  /** Shown in a form. */
+  edited: Webhook | 'new' | null;
+  setEdited: (webhook: Webhook | 'new' | null) => void;
+}
+
+export function WebhooksCard({ edited, setEdited }: WebhooksProps) {
   const query = useQuery(webhooksQuery);
-  const [edited, setEdited] = useState<Webhook | 'new' | null>(null);
   const webhooks = query.data?.webhooks ?? [];
   return (
     <Card
