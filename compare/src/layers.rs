@@ -40,22 +40,40 @@ pub(crate) fn majority_difference([a, b]: &[Group; 2]) -> Option<String> {
     })
 }
 
-/// Like `majority_difference`, but only if memory served more of the I/O of one group.
+/// Like `majority_difference`, but only if memory served more of the I/O of one group, or if memory
+/// served one group and the layer of the other group is unknown.
 pub(crate) fn memory_difference([a, b]: &[Group; 2]) -> Option<String> {
     [Read, Write].into_iter().find_map(|direction| {
-        let (of_a, of_b) = (
-            majority_verdict(a, direction)?,
-            majority_verdict(b, direction)?,
-        );
-        (source(of_a.class) != source(of_b.class)).then(|| {
-            format!(
-                "{} was served by {}, and {} by {}.",
-                a.label,
-                layer(of_a),
-                b.label,
-                layer(of_b)
-            )
-        })
+        let verdicts = [a, b].map(|group| majority_verdict(group, direction));
+        match verdicts {
+            [Some(of_a), Some(of_b)] => (source(of_a.class) != source(of_b.class)).then(|| {
+                let (of_a, of_b) = (layer(of_a), layer(of_b));
+                format!(
+                    "{} was served by {of_a}, and {} by {of_b}.",
+                    a.label, b.label
+                )
+            }),
+            [Some(known), None] => memory_and_unknown((a, known), b, direction),
+            [None, Some(known)] => memory_and_unknown((b, known), a, direction),
+            [None, None] => None,
+        }
+    })
+}
+
+fn memory_and_unknown(
+    (known, verdict): (&Group, &Verdict),
+    unknown: &Group,
+    direction: Direction,
+) -> Option<String> {
+    let mut reports = unknown.included().filter_map(|run| run.report);
+    let is_used = reports.any(|report| direction.select(report.read.ios, report.write.ios) > 0);
+    (is_memory(verdict.class) && is_used).then(|| {
+        format!(
+            "{} was served by {}, and {} by an unknown layer.",
+            known.label,
+            layer(verdict),
+            unknown.label
+        )
     })
 }
 

@@ -15,6 +15,7 @@ mod group_description;
 pub mod group_statistics;
 mod held_data;
 mod host_settings;
+mod latency_kinds;
 mod layers;
 pub mod level;
 pub mod load_curve;

@@ -4,6 +4,7 @@ use crate::{
     changes::{UncorrectedChange, Values},
     group::{Group, all_runs},
     group_statistics::statistics,
+    latency_kinds,
     level::Level,
     thresholds::Thresholds,
 };
@@ -117,7 +118,8 @@ fn changes(
             let Some(better) = metric.better.filter(|_| metric.is_tested) else {
                 return Some(change.untested());
             };
-            Some(match obstacle {
+            let latency_obstacle = latency_kinds::obstacle(metric, a, b);
+            Some(match obstacle.or(latency_obstacle.as_deref()) {
                 Some(obstacle) => change.not_comparable(obstacle),
                 None => {
                     let threshold = 1.0 + thresholds.of(metric.name) / 100.0;

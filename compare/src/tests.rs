@@ -2,6 +2,7 @@
 
 mod exclusions;
 mod gate;
+mod latency_kinds;
 mod looks;
 mod obstacles;
 mod rate_limits;

@@ -139,6 +139,26 @@ impl Report {
         })
     }
 
+    /// Numbers that contradict each other, as in an edited report; `None` if there are none.
+    pub fn contradiction(&self) -> Option<String> {
+        if !self.duration_ms.is_finite() || self.duration_ms < 0.0 {
+            return Some(format!("duration_ms is {}", self.duration_ms));
+        }
+        // Other programs define rates differently.
+        if self.duration_ms == 0.0 || self.foreign.is_some() {
+            return None;
+        }
+        let directions = [
+            ("read", &self.read),
+            ("write", &self.write),
+            ("trim", &self.trim),
+        ];
+        directions.into_iter().find_map(|(name, stats)| {
+            let contradiction = stats.contradiction(self.duration_ms)?;
+            Some(format!("{name}.{contradiction}"))
+        })
+    }
+
     /// The job whose storage was stalled for so long that the run failed.
     pub fn stalled_job(&self) -> Option<(&JobReport, &Stalls)> {
         let stalls = self

@@ -12,6 +12,21 @@ pub struct Verdicts {
     pub write: Option<Verdict>,
 }
 
+impl Verdicts {
+    /// Whether all shares are between 0 and 1 and add up to at most 1, apart from rounding.
+    pub fn has_valid_shares(&self) -> bool {
+        let verdicts = self.read.iter().chain(&self.write);
+        let mut shares = verdicts.flat_map(|verdict| [&verdict.shares, &verdict.byte_shares]);
+        shares.all(|shares| {
+            let is_share = |share: &f64| (0.0..=MAX_SHARE).contains(share);
+            shares.values().all(is_share) && is_share(&shares.values().sum())
+        })
+    }
+}
+
+/// 1, and the sum of the rounding errors.
+const MAX_SHARE: f64 = 1.001;
+
 /// Verdict for one direction.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct Verdict {

@@ -49,6 +49,23 @@ fn equal_and_unknown_layers_pass() {
 }
 
 #[test]
+fn memory_and_an_unknown_layer_do_not_pass() {
+    let (unknown, memory) = (runs(1.0, 1, "unknown"), runs(40.0, 101, "page_cache"));
+    let mut without_verdict = runs(1.0, 201, "device");
+    without_verdict
+        .iter_mut()
+        .for_each(|run| run.verdict = None);
+    for other in [&unknown, &without_verdict] {
+        let (decided, sentence) = outcome(other, &memory);
+        assert_eq!(decided, Outcome::Undecided);
+        let expected = "b was served by memory, and a by an unknown layer. Changed by";
+        assert!(sentence.starts_with(expected), "{sentence}");
+        assert_eq!(outcome(&memory, other).0, Outcome::Failed, "still worse");
+    }
+    assert_eq!(outcome(&unknown, &without_verdict).0, Outcome::Passed);
+}
+
+#[test]
 fn runs_that_have_not_ended_do_not_pass() {
     let (a, mut b) = (runs(1.0, 1, "device"), runs(1.0, 101, "device"));
     b[9].summary.status = RunStatus::Queued;

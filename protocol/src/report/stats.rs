@@ -59,6 +59,9 @@ pub struct SyncStats {
     pub unfinished: Option<Unfinished>,
 }
 
+/// Largest relative error of a rate or mean, which is stored with all of its digits.
+const MAX_RATE_ERROR: f64 = 0.001;
+
 /// Latencies in ns; null without samples. `max` and `percentiles` include I/Os that were in flight
 /// at the end; all other numbers cover completed I/Os only.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
@@ -87,6 +90,42 @@ pub struct LatencyStats {
 }
 
 impl DirectionStats {
+    /// What contradicts the number of I/Os and bytes of a window of this length; `None` if nothing does.
+    pub(super) fn contradiction(&self, duration_ms: f64) -> Option<String> {
+        let rates = [
+            ("iops", self.iops, self.ios, "I/Os"),
+            (
+                "bytes_per_second",
+                self.bytes_per_second,
+                self.bytes,
+                "bytes",
+            ),
+        ];
+        let contradiction = rates.into_iter().find_map(|(name, rate, count, unit)| {
+            let expected = 1000.0 * count as f64 / duration_ms;
+            let is_close = (rate - expected).abs() <= MAX_RATE_ERROR * expected;
+            (!is_close).then(|| {
+                format!("{name} is {rate}, but {count} {unit} in {duration_ms} ms are {expected:.1} per second")
+            })
+        });
+        let named = [
+            ("slat_ns", &self.slat_ns),
+            ("clat_ns", &self.clat_ns),
+            ("lat_ns", &self.lat_ns),
+        ];
+        contradiction.or_else(|| {
+            named.into_iter().find_map(|(name, latency)| {
+                let (min, mean) = (latency.min? as f64, latency.mean?);
+                let is_bounded = mean >= min * (1.0 - MAX_RATE_ERROR)
+                    && latency
+                        .max
+                        .is_none_or(|max| mean <= max as f64 * (1.0 + MAX_RATE_ERROR));
+                (!is_bounded)
+                    .then(|| format!("{name}.mean is {mean}, which is not between min and max"))
+            })
+        })
+    }
+
     /// The name of a rate or mean that is negative, which is impossible; `None` if there is none.
     pub fn impossible_number(&self) -> Option<&'static str> {
         let is_negative = |number: f64| number < 0.0;

@@ -5,8 +5,8 @@ use leadline_protocol::query::MAX_NUMBER;
 
 /// `max` is the maximum page size.
 ///
-/// # Errors `bad_value` if the limit is not between 1 and `max`, or if the cursor is larger than
-/// `MAX_NUMBER`.
+/// # Errors
+/// `bad_value` if the limit is not between 1 and `max`, or if the cursor is larger than `MAX_NUMBER`.
 pub(crate) fn check_page(limit: u32, max: u32, cursor: Option<u64>) -> Result<(), Error> {
     if !(1..=max).contains(&limit) {
         return Err(Error::invalid(

@@ -81,7 +81,8 @@ pub(super) async fn damaged(
     Ok(damage.flatten().collect())
 }
 
-/// # Errors `DamagedStudy` if rows of the study are missing.
+/// # Errors
+/// `DamagedStudy` if rows of the study are missing.
 pub(super) async fn check(connection: &mut SqliteConnection, study: u64) -> Result<()> {
     match damaged(connection, &[study]).await?.remove(&study) {
         Some(cause) => Err(DamagedStudy { study, cause }.into()),

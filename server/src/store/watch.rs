@@ -33,7 +33,8 @@ impl Store {
     /// Like `check_health`, but also begins a transaction, because an idle server would not detect
     /// a lock or a read-only filesystem.
     ///
-    /// # Errors Why writes are not possible.
+    /// # Errors
+    /// Why writes are not possible.
     pub(crate) async fn check_writable(&self) -> Result<()> {
         self.check_health()?;
         self.begin().await?.commit().await

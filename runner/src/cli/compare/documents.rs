@@ -152,6 +152,9 @@ fn result(name: &str, mut document: Value, step: Option<u64>) -> Result<StoredRe
     if let Some(field) = report.as_ref().and_then(Report::impossible_number) {
         return Err(format!("the report is damaged: {field} is negative."));
     }
+    if let Some(contradiction) = report.as_ref().and_then(Report::contradiction) {
+        return Err(format!("the report is damaged: {contradiction}."));
+    }
     let number = document["number"].as_u64();
     if jobs.is_none() && report.is_none() && number.is_none() {
         return Err("this is not a run result.".into());
@@ -166,6 +169,13 @@ fn result(name: &str, mut document: Value, step: Option<u64>) -> Result<StoredRe
         "host"
     };
     let status: Option<RunStatus> = take(&mut document, "status")?;
+    let verdict: Option<Verdicts> = take(&mut document, "verdict")?;
+    if verdict
+        .as_ref()
+        .is_some_and(|verdicts| !verdicts.has_valid_shares())
+    {
+        return Err("the verdict is damaged: its shares add up to more than 1.".into());
+    }
     Ok(StoredResult {
         label: name.to_owned(),
         number,
@@ -177,7 +187,7 @@ fn result(name: &str, mut document: Value, step: Option<u64>) -> Result<StoredRe
         } else {
             None
         },
-        verdict: take(&mut document, "verdict")?,
+        verdict,
         findings: take(&mut document, "findings")?.unwrap_or_default(),
         block: None,
         copy_id,
@@ -188,7 +198,7 @@ fn result(name: &str, mut document: Value, step: Option<u64>) -> Result<StoredRe
 fn explain(error: &ResultError) -> String {
     match error {
         ResultError::SeveralGroups(_) => format!("{error}; append #1 to select the first."),
-        error => error.to_string(),
+        error => format!("{error}."),
     }
 }
 

@@ -17,6 +17,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 #[derive(Default)]
 pub(crate) struct StoredGroup {
     pub label: String,
@@ -68,7 +70,7 @@ impl StoredGroup {
 /// Returns a problem if a source cannot be read or has no result.
 pub(crate) fn read_group(field: &str, text: &str) -> Result<StoredGroup, Problem> {
     let problem = |detail: String| {
-        let remedy = "Use results of `leadline-runner run --json`, or the URL of a run or study on a server.";
+        let remedy = "Use results of `leadline-runner run --json`, fio's JSON output, or the URL of a run or study on a server.";
         Problem::invalid("unreadable", field, detail, remedy)
     };
     let mut group = StoredGroup {
@@ -171,7 +173,8 @@ fn documents(source: &str) -> Result<Vec<(String, Value)>, String> {
         let name = file.display().to_string();
         let text = fs::read_to_string(&file)
             .map_err(|error| format!("{name} cannot be read: {error}."))?;
-        let document = serde_json::from_str(&text).or_else(|error| match in_text(&text) {
+        let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&text);
+        let document = serde_json::from_str(text).or_else(|error| match in_text(text) {
             Ok(Some(found)) => match found.signal {
                 Some(signal) => Err(format!(
                     "{name} is incomplete: fio was terminated early by signal {signal}."
@@ -186,7 +189,8 @@ fn documents(source: &str) -> Result<Vec<(String, Value)>, String> {
     files.into_iter().map(read).collect()
 }
 
-/// The `*.json` files in a directory, sorted by name.
+/// The `*.json` files in a directory, sorted by name: `2.json` before `10.json`, so that directories
+/// with and without leading zeros form the same pairs.
 fn json_files(directory: &Path) -> Result<Vec<PathBuf>, String> {
     let unreadable = |error| format!("{} cannot be read: {error}.", directory.display());
     let mut files = Vec::new();
@@ -199,6 +203,6 @@ fn json_files(directory: &Path) -> Result<Vec<PathBuf>, String> {
             files.push(path);
         }
     }
-    files.sort();
+    alphanumeric_sort::sort_path_slice(&mut files);
     Ok(files)
 }

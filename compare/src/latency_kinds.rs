@@ -1,0 +1,67 @@
+//! fio results contain percentiles of the total latency (`lat`) only with `lat_percentiles=1`, and
+//! otherwise those of the completion latency (`clat`), which excludes submission.
+
+use crate::group::Group;
+use leadline_protocol::{
+    metrics::Metric,
+    report::{
+        Report,
+        foreign::LatencyKind,
+        stats::{DirectionStats, LatencyStats},
+    },
+};
+
+/// Largest share of the total latency that submission may take for both latencies to be compared.
+const MAX_SUBMISSION_SHARE: f64 = 0.01;
+
+/// Why percentiles of two groups are different quantities; `None` if they are not.
+pub(crate) fn obstacle(metric: &Metric, a: &Group, b: &Group) -> Option<String> {
+    let (of_a, of_b) = (kind(metric, a)?, kind(metric, b)?);
+    let (total, completion) = match (of_a, of_b) {
+        (LatencyKind::Lat, LatencyKind::Clat) => (a, b),
+        (LatencyKind::Clat, LatencyKind::Lat) => (b, a),
+        _ => return None,
+    };
+    let share = submission_share(metric, completion).unwrap_or(1.0);
+    (share > MAX_SUBMISSION_SHARE).then(|| {
+        format!(
+            "{} has percentiles of lat, but {} of clat, which excludes submission ({:.0} % of lat).",
+            total.label,
+            completion.label,
+            100.0 * share
+        )
+    })
+}
+
+/// The latency of a group's percentiles. `None` if the metric is not such a percentile.
+fn kind(metric: &Metric, group: &Group) -> Option<LatencyKind> {
+    let has_value = |report: &&Report| metric.report.is_some_and(|value| value(report).is_some());
+    let mut reports = group.included().filter_map(|run| run.report);
+    let first = reports.find(has_value)?;
+    metric.name.contains("_lat_p").then_some(())?;
+    direction(metric, first)?;
+    Some(match &first.foreign {
+        Some(foreign) => foreign.percentiles_of?,
+        None => LatencyKind::Lat,
+    })
+}
+
+fn direction<'a>(metric: &Metric, report: &'a Report) -> Option<&'a DirectionStats> {
+    Some(match metric.name.split_once("_lat_p")?.0 {
+        "read" => &report.read,
+        "write" => &report.write,
+        "trim" => &report.trim,
+        _ => return None,
+    })
+}
+
+/// Largest share of the mean latency that submission took in a run.
+fn submission_share(metric: &Metric, group: &Group) -> Option<f64> {
+    let mean = |stats: &LatencyStats| stats.mean;
+    let share = |report: &Report| {
+        let stats = direction(metric, report)?;
+        Some(mean(&stats.slat_ns)? / mean(&stats.lat_ns)?)
+    };
+    let reports = group.included().filter_map(|run| run.report);
+    reports.filter_map(share).max_by(f64::total_cmp)
+}
