@@ -43,7 +43,10 @@ test('a chart paused during a run can be resumed after its end', async ({
   await expect(page.getByRole('button', { name: /^(Pause|Resume)$/ })).toHaveCount(0);
 });
 
-test('the crosshair appears on all charts and does not redraw them', async ({ signedIn: page, server }) => {
+test('the crosshair appears on all charts and does not redraw them', async ({
+  signedIn: page,
+  server,
+}) => {
   const number = await server.finish(shortRun('crosshair', { runtime: '2s' }));
   await page.goto(`${server.url}/runs/${number}`);
   const canvas = page.getByRole('img', { name: /^IOPS over time/ });

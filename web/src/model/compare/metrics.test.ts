@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Change, ComparedMetric, Comparison } from '../../api';
 import {
+  additionalRunsText,
   changeText,
   formatChange,
   formatValue,
@@ -10,7 +11,6 @@ import {
   metricGroup,
   metricLabel,
   metricName,
-  additionalRunsText,
   representative,
   valueOfGroup,
 } from './metrics';

@@ -3,9 +3,9 @@ import type { Published, RunSummary, StudyStep, UntilDecided } from '../../api';
 import {
   comparableRuns,
   hasGroups,
+  hiddenQueuedSteps,
   isStudyActive,
   notNeededText,
-  hiddenQueuedSteps,
   runningStep,
   stepRows,
   stepsNotNeeded,

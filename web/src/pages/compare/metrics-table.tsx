@@ -5,6 +5,7 @@ import { ForestAxis, ForestRow } from '../../charts/forest-mark';
 import { Legend } from '../../charts/legend';
 import { type ForestScale, forestScale } from '../../model/compare/forest';
 import {
+  additionalRunsText,
   areSingleRuns,
   changeText,
   countDirections,
@@ -14,7 +15,6 @@ import {
   METRIC_GROUPS,
   metricGroup,
   metricName,
-  additionalRunsText,
   runsOfGroup,
   VERDICTS,
   valueOfGroup,

@@ -3,9 +3,9 @@ import type { Study } from '../../api';
 import { VerdictBadge } from '../../charts/verdict-badge';
 import { plural } from '../../model/format/numbers';
 import {
+  hiddenQueuedSteps,
   notNeededText,
   publishedHeaders,
-  hiddenQueuedSteps,
   type StepRow,
   stepRows,
   stepsNotNeeded,
