@@ -27,8 +27,15 @@ fn write_copies(directory: &Path, name: &str, result: &Value, factors: &[f64]) -
     fs::create_dir(&directory).unwrap();
     for (index, factor) in factors.iter().enumerate() {
         let mut copy = result.clone();
-        let iops = copy["report"]["read"]["iops"].as_f64().unwrap();
-        copy["report"]["read"]["iops"] = json!(iops * factor);
+        let seconds = copy["report"]["duration_ms"].as_f64().unwrap() / 1000.0;
+        let read = &mut copy["report"]["read"];
+        let ios = read["ios"].as_f64().unwrap();
+        let block = read["bytes"].as_f64().unwrap() / ios;
+        let ios = (ios * factor).round();
+        read["ios"] = json!(ios as u64);
+        read["bytes"] = json!((ios * block) as u64);
+        read["iops"] = json!(ios / seconds);
+        read["bytes_per_second"] = json!(ios * block / seconds);
         fs::write(directory.join(format!("{index}.json")), copy.to_string()).unwrap();
     }
     directory
@@ -111,6 +118,58 @@ fn reports_with_negative_numbers_are_damaged() {
         message.contains(".read.a mean latency is negative."),
         "{message}"
     );
+}
+
+#[test]
+fn contradictory_reports_are_damaged() {
+    let directory = tempfile::tempdir().unwrap();
+    let result = result();
+    let before = write_copies(directory.path(), "before", &result, &STEADY);
+    let after = write_copies(directory.path(), "after", &result, &STEADY[..1]);
+    for (field, value, expected) in [
+        ("/report/read/iops", json!(5.0), "read.iops is 5, but"),
+        ("/report/read/bytes", json!(512), "but 512 bytes in"),
+        ("/report/duration_ms", json!(-1.0), "duration_ms is -1."),
+        (
+            "/report/read/lat_ns/mean",
+            json!(0.001),
+            "read.lat_ns.mean is 0.001, which is not between min and max.",
+        ),
+        (
+            "/verdict/read/shares",
+            json!({"device": 0.9, "page_cache": 0.2}),
+            "the verdict is damaged: its shares add up to more than 1.",
+        ),
+    ] {
+        let mut edited = result.clone();
+        *edited.pointer_mut(field).unwrap() = value;
+        fs::write(after.join("0.json"), edited.to_string()).unwrap();
+        let output = compare(&before, &after, &[]);
+        let message = words(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{field}: {message}");
+        assert!(message.contains(expected), "{field}: {message}");
+    }
+}
+
+#[test]
+fn files_are_paired_in_natural_order() {
+    let directory = tempfile::tempdir().unwrap();
+    let result = result();
+    // Without natural order, 10.json is the second file of one group only.
+    let factors: Vec<f64> = (0..12).map(|run| 1.0 + f64::from(run)).collect();
+    let a = write_copies(directory.path(), "a", &result, &factors);
+    let slower: Vec<f64> = factors.iter().map(|factor| factor * 0.93).collect();
+    let b = write_copies(directory.path(), "b", &result, &slower);
+    for run in 0..10 {
+        fs::rename(
+            b.join(format!("{run}.json")),
+            b.join(format!("0{run}.json")),
+        )
+        .unwrap();
+    }
+    let rule = ["--paired", "--fail-if", "read.iops worse than 5%"];
+    let output = compare(&a, &b, &rule);
+    assert_eq!(output.status.code(), Some(4), "{}", text(&output.stdout));
 }
 
 #[test]

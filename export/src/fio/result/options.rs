@@ -98,13 +98,15 @@ pub(super) fn workload(jobs: &[Value]) -> Result<WorkloadSummary, ResultError> {
 /// Size of all I/Os of a job in one direction (0 for reads, 1 for writes, 2 for trims), in bytes;
 /// `None` if it is unknown or not constant.
 pub(super) fn block(document: &Value, job: &Value, direction: usize) -> Option<u64> {
-    const OTHERS: [&str; 9] = [
+    const OTHERS: [&str; 10] = [
         "bs_is_seq_rand",
         "bs_unaligned",
         "blocksize_range",
         "blocksize_unaligned",
         "bsrange",
         "bssplit",
+        // A merged group has only the options of its last job.
+        "group_reporting",
         "kb_base",
         "unified_rw_reporting",
         "num_range",
@@ -182,4 +184,20 @@ pub(super) fn normalized(name: &str, value: &str) -> String {
         return parsed.value.to_string();
     }
     value.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_size_of_all_ios_is_known_for_a_single_job() {
+        let of = |options: Value| block(&json!({}), &json!({"job options": options}), 1);
+        assert_eq!(of(json!({})), Some(4096));
+        assert_eq!(of(json!({"bs": "4k,16k"})), Some(16_384));
+        assert_eq!(of(json!({"bs": "4k", "bssplit": "4k/50:8k/50"})), None);
+        let merged = json!({"name": "b", "bs": "16k", "group_reporting": ""});
+        assert_eq!(of(merged), None, "another job may have another size");
+    }
 }
