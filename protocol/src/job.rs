@@ -391,6 +391,8 @@ options! {
         openfiles: u32,
         /// Flush files after creating them. No effect: layout always does this.
         create_fsync: bool,
+        /// Write until no space is left. No effect: writes to a device end at its end anyway, and a file needs a size, because part of the filesystem stays free.
+        fill_device ["fill_fs"]: bool,
         /// Register the files with io_uring. Always on.
         registerfiles: bool,
         /// Use non-vectored reads and writes. Always on.

@@ -41,6 +41,7 @@ pub(crate) fn resolve(
     let sizes = JobBlockSizes::resolve(request, issues);
     verify::check(request, &sizes, issues);
     let paths = target_paths::resolve(request, host, budget, issues);
+    option_checks::check_fill(request, &paths, issues);
     let regions = regions::resolve(request, &sizes, &paths, budget, issues)?;
     alignment::check(request, &sizes, &paths, &regions, issues);
     let targets = layout::resolve(request, index, &paths, &regions, budget, issues);

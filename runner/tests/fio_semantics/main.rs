@@ -8,6 +8,7 @@
 mod scratch;
 
 mod cases;
+mod devices;
 mod engines;
 mod files;
 mod generated;

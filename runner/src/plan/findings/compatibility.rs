@@ -19,7 +19,7 @@ pub(super) fn add_findings(job: &Job, issues: &mut Issues) {
 }
 
 /// Options, whether the job has them, and why they have no effect.
-fn options(job: &Job) -> [(&'static str, bool, &'static str); 30] {
+fn options(job: &Job) -> [(&'static str, bool, &'static str); 31] {
     const ALWAYS_MEASURED: &str = "latencies and bandwidth are always measured";
     const VERIFIED_LATER: &str = "all written blocks are verified after the measurement";
     const SAME_SEED: &str = "randseed and randrepeat apply to offsets, sizes and data";
@@ -111,6 +111,11 @@ fn options(job: &Job) -> [(&'static str, bool, &'static str); 30] {
             "disk_util",
             job.disk_util.is_some(),
             "reports always include device I/O",
+        ),
+        (
+            "fill_device",
+            job.fill_device.is_some(),
+            "writes to a device end at its end, and those to a file at its size",
         ),
         (
             "openfiles",
