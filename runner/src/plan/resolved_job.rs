@@ -79,6 +79,12 @@ pub(crate) fn resolve(
         tsc_clock: host.has_tsc_clock(),
         data,
     };
+    if resolved.verify_backlog().is_some() {
+        // The reads have the sizes and offsets of the writes.
+        let pattern = &mut resolved.pattern;
+        pattern.bs.read = pattern.bs.write.clone();
+        pattern.blockalign.read = pattern.blockalign.write;
+    }
     resolved.timing.overload = overload::options(job, &resolved);
     Some(resolved)
 }

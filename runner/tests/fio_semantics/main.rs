@@ -7,6 +7,7 @@
 #[path = "../scratch/mod.rs"]
 mod scratch;
 
+mod backlog;
 mod cases;
 mod devices;
 mod engines;
