@@ -309,6 +309,10 @@ options! {
         verify: VerifyMethod = "none",
         /// Read back and check the written blocks after the measurement; requires verify.
         do_verify: bool = "1",
+        /// Number of writes after which the job reads some of them back and checks them, while it writes; the rest follows after the measurement, and with direct=0 all blocks again. 0 disables it. No effect on mixed jobs.
+        verify_backlog: u32 = "0",
+        /// Number of writes that verify_backlog reads back at a time. Default: verify_backlog.
+        verify_backlog_batch: u32 = "0",
         /// Only check blocks that an earlier run wrote; nothing is written.
         verify_only: bool = "0",
         /// Stop at the first bad block.
@@ -387,6 +391,8 @@ options! {
         percentile_list: Percentiles,
         /// Report disk I/O. Always on.
         disk_util: bool,
+        /// Write until no space is left. No effect: writes to a device end at its end anyway, and a file needs a size, because part of the filesystem stays free.
+        fill_device ["fill_fs"]: bool,
         /// Maximum number of open files per worker; at least the number of files, because a worker keeps all its files open.
         openfiles: u32,
         /// Flush files after creating them. No effect: layout always does this.
@@ -399,10 +405,6 @@ options! {
         random_generator: RandomGenerator,
         /// Submit I/Os from the worker (inline) or from other threads (offload). No effect: due I/Os are submitted while others are in flight, and latencies are also measured from the intended start.
         io_submit_mode: SubmitMode,
-        /// Number of written blocks after which they are verified. No effect: all blocks are verified after the measurement.
-        verify_backlog: u32,
-        /// Number of blocks that verify_backlog verifies at once. No effect.
-        verify_backlog_batch: u32,
         /// Number of threads that verify blocks. No effect: blocks are verified after the measurement.
         verify_async: u32,
         /// Write bad blocks to files. No effect: the report lists the offset and damage of each bad block.

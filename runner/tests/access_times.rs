@@ -10,7 +10,7 @@ use std::{
     io::{Read, Seek, SeekFrom, Write},
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
-    process::{Output, Stdio},
+    process::Output,
     time::{Duration, SystemTime},
 };
 
@@ -76,15 +76,7 @@ fn plan(root: &Path, job: &Value) -> Output {
         "--target-root",
         root.to_str().unwrap(),
     ]);
-    command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    stdin.write_all(job.to_string().as_bytes()).unwrap();
-    drop(stdin);
-    child.wait_with_output().unwrap()
+    scratch::input::output(&mut command, job.to_string())
 }
 
 #[test]

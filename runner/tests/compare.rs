@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use std::{
     fs,
     io::{Read, Write},
-    net::TcpListener,
+    net::{SocketAddr, TcpListener},
     path::{Path, PathBuf},
     process::Output,
-    thread,
+    thread::{self, JoinHandle},
 };
 
 /// The result of a run that uses no device.
@@ -411,22 +411,25 @@ fn sources_that_are_not_results_are_reported_by_name() {
     }
 }
 
-#[test]
-fn runs_on_a_server_are_read_with_the_token() {
+/// A run as a server returns it.
+fn server_run(number: u32, result: &Value) -> Value {
+    json!({"number": number, "status": "done", "jobs": 1, "resolved": result["jobs"],
+        "host_facts": result["host"], "report": result["report"], "verdict": result["verdict"],
+        "findings": [], "sample_ms": 100, "study": null, "repeat": null, "damaged": false})
+}
+
+/// Answers one request with each of the runs, and returns the requests.
+fn serve(runs: Vec<Value>) -> (SocketAddr, JoinHandle<Vec<String>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    let result = result();
     let server = thread::spawn(move || {
         let mut requests = Vec::new();
-        for number in [7, 8] {
+        for run in runs {
             let (mut stream, _) = listener.accept().unwrap();
             let mut request = vec![0; 4096];
             let length = stream.read(&mut request).unwrap();
             requests.push(String::from_utf8_lossy(&request[..length]).into_owned());
-            let run = json!({"number": number, "status": "done", "jobs": 1, "resolved": result["jobs"],
-                "host_facts": result["host"], "report": result["report"], "verdict": result["verdict"],
-                "findings": [], "sample_ms": 100, "study": null, "repeat": null})
-            .to_string();
+            let run = run.to_string();
             write!(
                 stream,
                 "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{run}",
@@ -436,6 +439,47 @@ fn runs_on_a_server_are_read_with_the_token() {
         }
         requests
     });
+    (address, server)
+}
+
+/// A server omits the results of a run that does not match its checksum. Neither the run nor the
+/// baseline may pass a rule, even if a server returned results.
+#[test]
+fn damaged_runs_pass_no_rule() {
+    let result = result();
+    for has_result in [true, false] {
+        for damaged in [7, 8] {
+            let runs = [7, 8].map(|number| {
+                let mut run = server_run(number, &result);
+                if number == damaged {
+                    run["damaged"] = json!(true);
+                    run["report"] = if has_result {
+                        run["report"].take()
+                    } else {
+                        Value::Null
+                    };
+                }
+                run
+            });
+            let (address, server) = serve(runs.into());
+            let [a, b] = [7, 8].map(|run| PathBuf::from(format!("http://{address}/runs/{run}")));
+            let output = compare(&a, &b, &["--fail-if", "read.iops worse than 1000%"]);
+            let message = words(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{message}");
+            let expected = format!(
+                "the stored data of run #{damaged} is damaged, so it cannot be compared. Delete the run or leave it out."
+            );
+            assert!(message.contains(&expected), "{message}");
+            assert!(output.stdout.is_empty(), "{}", text(&output.stdout));
+            server.join().unwrap();
+        }
+    }
+}
+
+#[test]
+fn runs_on_a_server_are_read_with_the_token() {
+    let result = result();
+    let (address, server) = serve([7, 8].map(|number| server_run(number, &result)).into());
     let run = |number: u32| PathBuf::from(format!("http://{address}/runs/{number}"));
     let mut command = runner();
     command.arg("compare").args([run(7), run(8)]);

@@ -3,14 +3,14 @@
 mod scratch;
 
 use scratch::{
-    Loop, Mounted,
+    Loop, Mounted, input,
     program::{run, runner, spawn, start, with},
 };
 use serde_json::{Value, json};
 use std::{
-    io::{BufRead, BufReader, Write},
+    io::{BufRead, BufReader},
     path::Path,
-    process::{Child, Command, Stdio},
+    process::{Child, Command},
 };
 
 fn buffered_write(file: &Path, size: &str) -> Value {
@@ -190,18 +190,9 @@ fn full_stderr_has_no_effect() {
         .write(true)
         .open("/dev/full")
         .unwrap();
-    let mut child = runner()
-        .args(["run", "-"])
-        .stdin(Stdio::piped())
-        .stderr(full)
-        .spawn()
-        .unwrap();
-    child
-        .stdin
-        .take()
-        .unwrap()
-        .write_all(br#"{"ioengine": "null", "iodepth": 0}"#)
-        .unwrap();
+    let mut command = runner();
+    command.args(["run", "-"]).stderr(full);
+    let mut child = input::spawn(&mut command, r#"{"ioengine": "null", "iodepth": 0}"#);
     assert_eq!(child.wait().unwrap().code(), Some(2));
 }
 

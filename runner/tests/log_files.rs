@@ -6,7 +6,7 @@ use rustix::{
     fs::{Mode, XattrFlags, chmod, getxattr, setxattr},
     pipe::fcntl_setpipe_size,
 };
-use scratch::{document::run, program};
+use scratch::{document::run, input, program};
 use serde_json::{Value, json};
 use std::{
     fs,
@@ -260,16 +260,8 @@ fn a_replaced_log_keeps_its_mode_and_a_read_only_log_is_kept() {
             "--target-root",
             directory.path().to_str().unwrap(),
         ]);
-        command.arg(prefix(directory.path())).stdin(Stdio::piped());
-        let mut child = command
-            .stderr(Stdio::piped())
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut stdin = child.stdin.take().unwrap();
-        stdin.write_all(null_job().to_string().as_bytes()).unwrap();
-        drop(stdin);
-        child.wait_with_output().unwrap()
+        command.arg(prefix(directory.path()));
+        input::output(&mut command, null_job().to_string())
     };
     let output = run_with_umask("027");
     assert_eq!(output.status.code(), Some(0), "{output:?}");
@@ -323,14 +315,11 @@ fn run_with_change(directory: &Path, change: impl FnOnce()) -> Output {
     let mut command = program::runner();
     command.args(["run", "-", "--events"]);
     command.args(["--target-root", directory.to_str().unwrap()]);
-    command.arg(prefix(directory)).stdin(Stdio::piped());
+    command.arg(prefix(directory));
     command.stdout(writer).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    drop(command);
     let document = json!({ "jobs": jobs }).to_string();
-    let mut stdin = child.stdin.take().unwrap();
-    stdin.write_all(document.as_bytes()).unwrap();
-    drop(stdin);
+    let child = input::spawn(&mut command, document);
+    drop(command);
     reader.read_exact(&mut [0]).unwrap();
     change();
     let mut events = String::new();

@@ -3,14 +3,14 @@
 mod scratch;
 
 use scratch::{
-    Disk,
+    Disk, input,
     locked_pages::LockedPages,
     program::{events, of_type, report, run, runner, start, with},
 };
 use serde_json::{Value, json};
 use std::{
     fs::File,
-    io::{BufRead, BufReader, Write},
+    io::{BufRead, BufReader},
     path::Path,
     process::{Child, Command, Stdio},
     time::{Duration, Instant},
@@ -84,19 +84,11 @@ fn start_with_memlock_limit(job: &Value) -> Child {
         runner,
     ];
     let mut prlimit = Command::new("prlimit");
-    let piped = prlimit
+    let command = prlimit
         .args(limited)
         .args(["run", "-", "--events"])
-        .stdin(Stdio::piped())
         .stdout(Stdio::piped());
-    let mut child = piped.spawn().unwrap();
-    child
-        .stdin
-        .take()
-        .unwrap()
-        .write_all(job.to_string().as_bytes())
-        .unwrap();
-    child
+    input::spawn(command, job.to_string())
 }
 
 /// The buffer registration decision, from the events of a run with one job.

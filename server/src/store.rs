@@ -7,6 +7,7 @@
 
 pub(crate) mod annotations;
 pub(crate) mod backup;
+mod baseline_digest;
 pub(crate) mod baselines;
 mod chunks;
 mod compaction;

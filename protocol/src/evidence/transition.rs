@@ -27,7 +27,7 @@ impl Direction {
     }
 
     pub fn is_used_by(self, job: &ResolvedJob) -> bool {
-        self.select(job.pattern.rw.reads(), job.pattern.rw.writes())
+        self.select(job.reads(), job.pattern.rw.writes())
     }
 }
 

@@ -62,6 +62,19 @@ pub struct VerifyOptions {
     #[serde(default, skip_serializing_if = "is_zero")]
     #[schema(default = 0)]
     pub header_offset: u64,
+    /// How blocks are read back while the job writes; absent without `verify_backlog`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub backlog: Option<VerifyBacklog>,
+}
+
+/// Verification between writes (`verify_backlog`).
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct VerifyBacklog {
+    /// Number of writes after which some are read back.
+    pub writes: u32,
+    /// Number of writes that are read back at a time.
+    pub batch: u32,
 }
 
 fn is_zero(number: &u64) -> bool {

@@ -16,7 +16,7 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-pub use crate::plan::data::{DataOptions, DedupeWorkingSet, VerifyOptions};
+pub use crate::plan::data::{DataOptions, DedupeWorkingSet, VerifyBacklog, VerifyOptions};
 pub use crate::plan::timing::{
     FlowOptions, LatencyTargetOptions, MinRate, OverloadOptions, SteadyStateOptions, TimingOptions,
     ToleratedErrors,
@@ -293,8 +293,18 @@ impl ResolvedJob {
         has_no_map || is_shared || sizes.min != sizes.max
     }
 
-    /// Buffers per worker: one per I/O in flight. Mixed jobs use separate write buffers, so that
-    /// they do not write the data that they have read.
+    /// Whether the job reads blocks back while it writes, and after which number of writes.
+    pub fn verify_backlog(&self) -> Option<VerifyBacklog> {
+        self.data.verify?.backlog
+    }
+
+    /// Whether the job reads in the measured window.
+    pub fn reads(&self) -> bool {
+        self.pattern.rw.reads() || self.verify_backlog().is_some()
+    }
+
+    /// Buffers per worker: one per I/O in flight. Jobs that also read use separate write buffers,
+    /// so that they do not write back the data that they have read.
     pub fn buffers(&self) -> u64 {
         u64::from(self.in_flight()) * if self.has_write_buffers() { 2 } else { 1 }
     }
@@ -302,7 +312,7 @@ impl ResolvedJob {
     /// Whether writes use separate buffers.
     pub fn has_write_buffers(&self) -> bool {
         let rw = self.pattern.rw;
-        rw.reads() && rw.writes() && !self.ring.ioengine.is_null()
+        self.reads() && rw.writes() && !self.ring.ioengine.is_null()
     }
 
     /// Buffer size per I/O in flight, in bytes: the largest read or write, or 1 if no data is

@@ -21,7 +21,8 @@ pub struct VerifyReport {
     pub duration_ms: f64,
     /// Checked blocks whose data does not match their last write.
     pub bad_blocks: u64,
-    /// The bad blocks with the lowest offsets; at most 100.
+    /// At most 100 of the bad blocks: those that `verify_backlog` found, then those with the lowest
+    /// offsets.
     pub failures: Vec<BadBlock>,
     /// Why some or all blocks were not read back.
     pub not_run: Option<String>,

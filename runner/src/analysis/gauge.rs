@@ -61,7 +61,7 @@ struct IoModes {
 impl IoModes {
     fn of(jobs: &[ResolvedJob]) -> Self {
         Self {
-            direct_reads: jobs.iter().all(|job| job.direct || !job.pattern.rw.reads()),
+            direct_reads: jobs.iter().all(|job| job.direct || !job.reads()),
             direct_writes: jobs
                 .iter()
                 .all(|job| job.direct || !job.pattern.rw.writes()),

@@ -5,6 +5,7 @@ pub(crate) mod flow;
 pub(crate) mod latency_limited;
 pub(crate) mod prioritized;
 pub(crate) mod rate_limited;
+pub(crate) mod read_back;
 
 use crate::load::{
     pattern::{

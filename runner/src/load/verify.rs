@@ -3,6 +3,7 @@
 
 pub(crate) mod block;
 pub(crate) mod check;
+pub(crate) mod checked_blocks;
 pub(crate) mod digest;
 pub(crate) mod finding;
 pub(crate) mod format;

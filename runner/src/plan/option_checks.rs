@@ -1,16 +1,19 @@
 //! Checks option ranges, and rejects mutually exclusive options.
 
-use crate::plan::{issues::Issues, job_request::JobRequest, verify};
-use leadline_protocol::job::{
-    Job,
-    direction::PerDirection,
-    engine::EngineName,
-    keyword::SubmitMode,
-    range::{
-        IODEPTH, JSON_INTEGER, MAX_IODEPTH, NICE, POSITIVE, POSITIVE_U32, PRIO, PRIOCLASS,
-        RATE_CYCLE, RUNTIME, SPIN, TIME,
+use crate::plan::{issues::Issues, job_request::JobRequest, target_paths::TargetPath, verify};
+use leadline_protocol::{
+    job::{
+        Job,
+        direction::PerDirection,
+        engine::EngineName,
+        keyword::SubmitMode,
+        range::{
+            IODEPTH, JSON_INTEGER, MAX_IODEPTH, NICE, POSITIVE, POSITIVE_U32, PRIO, PRIOCLASS,
+            RATE_CYCLE, RUNTIME, SPIN, TIME,
+        },
+        size::{Bytes, Extent},
     },
-    size::{Bytes, Extent},
+    plan::target::TargetKind,
 };
 
 /// With SQPOLL, the submission queue has two entries per I/O, because the kernel thread releases
@@ -28,6 +31,28 @@ pub(crate) fn check(request: &JobRequest, issues: &mut Issues) {
     check_open_files(request.job, issues);
     check_submit_mode(request, issues);
     check_latency_target(request.job, issues);
+}
+
+/// With `fill_device`, fio ignores a `size` in percent and the length of an existing file, and
+/// writes until the filesystem is full. Only a size in bytes limits it.
+pub(crate) fn check_fill(request: &JobRequest, paths: &[TargetPath], issues: &mut Issues) {
+    let job = request.job;
+    let is_limited = matches!(job.size, Some(Extent::Bytes(_))) || request.filesize().is_some();
+    let fills = job.fill_device == Some(true) && request.rw.kind.writes() && !is_limited;
+    let mut files = paths
+        .iter()
+        .filter(|path| matches!(path.kind, TargetKind::File | TargetKind::Loop));
+    if let Some(file) = files.next().filter(|_| fills) {
+        issues.invalid(
+            "fills_filesystem",
+            "fill_device",
+            format!(
+                "fill_device would fill the filesystem of {}, but part of it must stay free for other programs.",
+                file.facts.canonical
+            ),
+            "Set size in bytes, or use a device.",
+        );
+    }
 }
 
 fn check_latency_target(job: &Job, issues: &mut Issues) {

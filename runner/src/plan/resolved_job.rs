@@ -41,6 +41,7 @@ pub(crate) fn resolve(
     let sizes = JobBlockSizes::resolve(request, issues);
     verify::check(request, &sizes, issues);
     let paths = target_paths::resolve(request, host, budget, issues);
+    option_checks::check_fill(request, &paths, issues);
     let regions = regions::resolve(request, &sizes, &paths, budget, issues)?;
     alignment::check(request, &sizes, &paths, &regions, issues);
     let targets = layout::resolve(request, index, &paths, &regions, budget, issues);
@@ -78,6 +79,12 @@ pub(crate) fn resolve(
         tsc_clock: host.has_tsc_clock(),
         data,
     };
+    if resolved.verify_backlog().is_some() {
+        // The reads have the sizes and offsets of the writes.
+        let pattern = &mut resolved.pattern;
+        pattern.bs.read = pattern.bs.write.clone();
+        pattern.blockalign.read = pattern.blockalign.write;
+    }
     resolved.timing.overload = overload::options(job, &resolved);
     Some(resolved)
 }

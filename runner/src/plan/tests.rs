@@ -12,6 +12,7 @@ mod problems;
 mod steady_state;
 mod summary;
 mod targets;
+mod verify_backlog;
 
 use crate::plan::{resolve, tests::host::TableHost};
 use leadline_protocol::{

@@ -89,6 +89,15 @@ fn check_pattern(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
         issues,
     );
     add_findings(
+        resolved.verify_backlog().is_some(),
+        "the job does not verify, or also reads; blocks of mixed jobs are verified after the measurement",
+        &[
+            ("verify_backlog", job.verify_backlog() > 0),
+            ("verify_backlog_batch", job.verify_backlog_batch() > 0),
+        ],
+        issues,
+    );
+    add_findings(
         !resolved.cpus_allowed.is_empty(),
         "cpus_allowed is not set",
         &[("cpus_allowed_policy", job.cpus_allowed_policy.is_some())],

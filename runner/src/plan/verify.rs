@@ -1,6 +1,8 @@
 //! `verify` and its options: resolves the verified blocks, and rejects combinations that cannot be
 //! verified.
 
+mod backlog;
+
 use crate::plan::{block_sizes::JobBlockSizes, issues::Issues, job_request::JobRequest};
 use leadline_protocol::{
     job::{
@@ -81,6 +83,7 @@ pub(crate) fn options(job: &Job, sizes: &JobBlockSizes) -> Option<VerifyOptions>
         only: job.verify_only(),
         fatal: job.verify_fatal(),
         header_offset: job.verify_offset().0,
+        backlog: backlog::resolve(job),
     })
 }
 
@@ -99,6 +102,7 @@ pub(crate) fn check(request: &JobRequest, sizes: &JobBlockSizes, issues: &mut Is
     check_interval(request, sizes, issues);
     check_header(job, interval(job, sizes), issues);
     check_data_pattern(job, sizes, issues);
+    backlog::check(job, issues);
     if request.engine.is_null() {
         issues.invalid(
             "conflicting_options",

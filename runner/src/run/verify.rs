@@ -73,17 +73,19 @@ pub(crate) fn verify(
     if workers.is_empty() {
         return;
     }
+    let verifiers = job_verifiers(&run.plan.jobs, workers, written);
     if let Some(reason) = reason_not_to_run(run, report) {
-        for worker in &workers {
-            report.jobs[worker.job].verify = Some(VerifyReport {
+        for verifier in verifiers {
+            report.jobs[verifier.job()].verify = Some(VerifyReport {
                 not_run: Some(reason.into()),
-                ..VerifyReport::default()
+                cached_bytes: None,
+                ..verifier.report()
             });
         }
         return;
     }
     run.sink.phase(Phase::Verify, PhaseState::Begin);
-    for verifier in job_verifiers(&run.plan.jobs, workers, written) {
+    for verifier in verifiers {
         let job = verifier.job();
         report.jobs[job].verify = Some(verify_job(run, verifier));
     }

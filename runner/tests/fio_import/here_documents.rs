@@ -1,11 +1,9 @@
 //! Job files in here documents: fio and the runner start the same jobs and transfer the same number
 //! of blocks.
 
+use crate::input;
 use serde_json::Value;
-use std::{
-    io::Write,
-    process::{Command, Stdio},
-};
+use std::process::Command;
 
 const TEXTS: [&str; 6] = [
     "fio --output-format=json --ioengine=null --bs=8k --name=c --rw=read --size=1m - <<'EOF'
@@ -84,24 +82,14 @@ fn job_files_in_here_documents_match_fio() {
             .current_dir(root.path())
             .output()
             .unwrap();
-        let mut child = Command::new(env!("CARGO_BIN_EXE_leadline-runner"))
+        let mut runner = Command::new(env!("CARGO_BIN_EXE_leadline-runner"));
+        runner
             .args(["run", "-", "--output-format=json"])
-            .current_dir(root.path())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        child
-            .stdin
-            .take()
-            .unwrap()
-            .write_all(text.as_bytes())
-            .unwrap();
-        let runner = child.wait_with_output().unwrap();
-        let messages = String::from_utf8_lossy(&runner.stderr);
+            .current_dir(root.path());
+        let runner_output = input::output(&mut runner, text);
+        let messages = String::from_utf8_lossy(&runner_output.stderr);
         assert_eq!(
-            jobs(&runner.stdout, &format!("{text}{messages}")),
+            jobs(&runner_output.stdout, &format!("{text}{messages}")),
             jobs(&fio.stdout, text),
             "{text}{messages}"
         );

@@ -1,29 +1,17 @@
 //! No directive of an imported text executes, includes or reads anything. Variables get values from
 //! the request only; the command line passes its environment, as a shell does.
 
+use crate::input;
 use leadline_protocol::import::{Import, ImportRequest, ImportSeverity};
-use std::{
-    env, fs,
-    io::Write,
-    path::Path,
-    process::{Command, Stdio},
-};
+use std::{env, fs, path::Path, process::Command};
 
 /// Imports text with the real program, whose working directory is `dir`.
 fn plan(dir: &Path, text: &str) -> String {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_leadline-runner"))
+    let mut command = Command::new(env!("CARGO_BIN_EXE_leadline-runner"));
+    command
         .args(["plan", "-", "--target-root", "."])
-        .current_dir(dir)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    // It may stop reading early.
-    let _ = stdin.write_all(text.as_bytes());
-    drop(stdin);
-    let output = child.wait_with_output().unwrap();
+        .current_dir(dir);
+    let output = input::output(&mut command, text);
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 

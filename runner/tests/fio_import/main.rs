@@ -6,6 +6,9 @@
 //! its jobs (numbers are bytes or microseconds; directions are read, write, trim), the jobs that
 //! start together, the codes of notes that must appear, and the options that a note must name.
 
+#[path = "../scratch/input.rs"]
+mod input;
+
 mod canonical;
 mod here_documents;
 mod inert;

@@ -1,24 +1,19 @@
 //! `plan` and `run` with job files and command lines.
 
+use crate::input;
 use serde_json::Value;
 use std::{
-    io::Write,
     path::Path,
-    process::{Command, Output, Stdio},
+    process::{Command, Output},
 };
 
-fn runner(arguments: &[&str], input: &[u8], root: &Path) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_leadline-runner"))
+fn runner(arguments: &[&str], text: &[u8], root: &Path) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_leadline-runner"));
+    command
         .args(arguments)
         .current_dir(root)
-        .env("LEADLINE_TEST_FILE", "from-environment")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child.stdin.take().unwrap().write_all(input).unwrap();
-    child.wait_with_output().unwrap()
+        .env("LEADLINE_TEST_FILE", "from-environment");
+    input::output(&mut command, text)
 }
 
 fn json(output: &Output) -> Value {

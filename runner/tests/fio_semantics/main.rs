@@ -7,7 +7,9 @@
 #[path = "../scratch/mod.rs"]
 mod scratch;
 
+mod backlog;
 mod cases;
+mod devices;
 mod engines;
 mod files;
 mod generated;

@@ -3,10 +3,9 @@
 use serde_json::Value;
 use std::{
     fs,
-    io::Write,
     os::unix::fs::symlink,
     path::{Path, PathBuf},
-    process::{Command, Output, Stdio},
+    process::{Command, Output},
 };
 
 pub(crate) struct Programs {
@@ -32,23 +31,13 @@ impl Programs {
     pub(crate) fn start(&self, program: &Path, arguments: &[&str], input: &str) -> Output {
         let directory = self.directory_of(program);
         fs::create_dir_all(&directory).unwrap();
-        let mut child = Command::new(program)
+        let mut command = Command::new(program);
+        command
             .args(arguments)
             .current_dir(directory)
             .env("LEADLINE_TEST_BLOCK", "8k")
-            .env_remove("LEADLINE_TEST_UNSET")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        child
-            .stdin
-            .take()
-            .unwrap()
-            .write_all(input.as_bytes())
-            .unwrap();
-        child.wait_with_output().unwrap()
+            .env_remove("LEADLINE_TEST_UNSET");
+        super::input::output(&mut command, input)
     }
 
     /// The working directory of a program.

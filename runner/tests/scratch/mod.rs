@@ -5,6 +5,7 @@
 
 pub(crate) mod document;
 pub(crate) mod fio_link;
+pub(crate) mod input;
 pub(crate) mod locked_pages;
 pub(crate) mod mapped;
 pub(crate) mod program;

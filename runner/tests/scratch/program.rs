@@ -1,9 +1,10 @@
 //! Runs jobs with the runner binary.
 
+use super::input;
 use serde_json::Value;
 use std::{
     ffi::OsStr,
-    io::{BufRead, BufReader, ErrorKind, Write},
+    io::{BufRead, BufReader},
     path::Path,
     process::{Child, ChildStdout, Command, Output, Stdio},
 };
@@ -38,18 +39,9 @@ pub(crate) fn spawn(command: &mut Command, job: &Value) -> Child {
 
 /// Like `spawn`, without confirmations.
 pub(crate) fn spawn_unconfirmed(command: &mut Command, job: &Value) -> Child {
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stdin = child.stdin.take().unwrap();
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
     // A program that rejects its arguments does not read the job.
-    if let Err(error) = stdin.write_all(job.to_string().as_bytes()) {
-        assert_eq!(error.kind(), ErrorKind::BrokenPipe, "{error}");
-    }
-    child
+    input::spawn(command, job.to_string())
 }
 
 /// `TEXT@CODE` for everything that a run would overwrite. `command` is the run's command, which may

@@ -37,6 +37,21 @@ fn combinations(engines: usize) -> Vec<(Value, u64)> {
             1,
         ),
         (json!({"fsync": 16, "randseed": 42}), all),
+        (json!({"verify_backlog": 16}), all),
+        (
+            json!({"rw": "write", "verify_backlog": 100, "verify_backlog_batch": 7, "loops": 3}),
+            all,
+        ),
+        (
+            json!({"norandommap": 1, "verify_backlog": 8, "fsync": 3, "refill_buffers": 1}),
+            1,
+        ),
+        (json!({"bssplit": "4k/50:64k/50", "verify_backlog": 5}), all),
+        (
+            json!({"verify_backlog": 30, "ramp_time": "100ms", "runtime": "300ms", "time_based": 1,
+                "rate_iops": 2000}),
+            1,
+        ),
     ];
     let mut combinations = Vec::new();
     for engine in all_engines.into_iter().rev().take(engines) {

@@ -110,6 +110,21 @@ fn variants() -> Vec<(&'static str, u64, Value)> {
             json!({"refill_buffers": 1, "iodepth": 16}),
         ),
         ("number_ios", BLOCK, json!({"number_ios": 700})),
+        (
+            "backlog",
+            BLOCK,
+            json!({"verify_backlog": 20, "iodepth": 8}),
+        ),
+        (
+            "backlog, buffered",
+            BLOCK,
+            json!({"verify_backlog": 64, "verify_backlog_batch": 5, "direct": 0}),
+        ),
+        (
+            "backlog, interval below bs",
+            512,
+            json!({"bs": 8192, "verify_interval": 512, "verify_backlog": 3}),
+        ),
         ("rate", BLOCK, json!({"rate_iops": 4000, "iodepth": 4})),
         (
             "ramp",

@@ -59,6 +59,10 @@ impl Runs {
         stored: &StoredBaseline,
         baseline: &Baseline,
     ) -> Result<SeriesState, Error> {
+        if stored.is_damaged {
+            let reason = "The stored baseline does not match its checksum. Pin it again, or restore the database from a backup.";
+            return Ok(without_comparison(TrendState::NotComparable, reason));
+        }
         if baseline.runs.is_empty() {
             let reason = "All runs of the baseline have been deleted. Pin another group.";
             return Ok(without_comparison(TrendState::NotComparable, reason));

@@ -112,6 +112,7 @@ impl Runs {
             runs: self.check_baseline(&key, request.runs).await?,
             threshold_percent: request.threshold_percent,
             pinned_at_ms: now_ms(),
+            is_damaged: false,
         };
         let (store, stored_key) = (self.store.clone(), key.clone());
         let stored = detached(async move {

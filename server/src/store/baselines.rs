@@ -1,9 +1,10 @@
 //! Pinned baselines of series.
 
-use crate::store::Store;
+use crate::store::{Store, baseline_digest, run_digest::Integrity};
 use anyhow::Result;
 use sqlx::{
-    FromRow, Row, SqliteConnection, query, query_as, query_scalar, sqlite::SqliteRow, types::Json,
+    AssertSqlSafe, FromRow, Row, SqliteConnection, query, query_as, query_scalar,
+    sqlite::SqliteRow, types::Json,
 };
 
 /// Identifies a series.
@@ -20,6 +21,8 @@ pub(crate) struct StoredBaseline {
     /// `None` for the thresholds of the metrics.
     pub threshold_percent: Option<f64>,
     pub pinned_at_ms: u64,
+    /// The row does not match its checksum, so its runs and its threshold are omitted.
+    pub is_damaged: bool,
 }
 
 impl FromRow<'_, SqliteRow> for SeriesKey {
@@ -33,21 +36,31 @@ impl FromRow<'_, SqliteRow> for SeriesKey {
 
 impl FromRow<'_, SqliteRow> for StoredBaseline {
     fn from_row(row: &SqliteRow) -> sqlx::Result<Self> {
+        let pinned_at_ms = row.try_get("pinned_at_ms")?;
+        let runs = row.try_get::<Json<_>, _>("runs").map(|runs| runs.0);
+        let is_damaged = baseline_digest::integrity(row)? == Integrity::Damaged || runs.is_err();
+        if is_damaged {
+            return Ok(Self {
+                runs: Vec::new(),
+                threshold_percent: None,
+                pinned_at_ms,
+                is_damaged,
+            });
+        }
         Ok(Self {
-            // A baseline that cannot be read has no runs; its trend reports that they are missing.
-            runs: row
-                .try_get::<Json<_>, _>("runs")
-                .map_or_else(|_| Vec::new(), |runs| runs.0),
+            runs: runs.unwrap_or_default(),
             threshold_percent: row.try_get("threshold_percent")?,
-            pinned_at_ms: row.try_get("pinned_at_ms")?,
+            pinned_at_ms,
+            is_damaged,
         })
     }
 }
 
 impl Store {
     pub(crate) async fn baseline(&self, series: &SeriesKey) -> Result<Option<StoredBaseline>> {
-        let sql = "SELECT * FROM baselines WHERE job_fingerprint = ? AND machine_fingerprint = ?";
-        Ok(query_as(sql)
+        let of_series = "WHERE job_fingerprint = ? AND machine_fingerprint = ?";
+        let sql = format!("{} {of_series}", baseline_digest::SELECT);
+        Ok(query_as(AssertSqlSafe(sql))
             .bind(&series.job_fingerprint)
             .bind(&series.machine_fingerprint)
             .fetch_optional(&self.readers)
@@ -90,6 +103,8 @@ impl Store {
             .bind(baseline.pinned_at_ms.cast_signed())
             .execute(&mut transaction.connection)
             .await?;
+        let (job, machine) = (&series.job_fingerprint, &series.machine_fingerprint);
+        baseline_digest::store(&mut transaction.connection, job, machine).await?;
         transaction.commit().await?;
         Ok(true)
     }
@@ -121,15 +136,34 @@ pub(super) async fn follow(
     job: &str,
     machine: &str,
 ) -> sqlx::Result<()> {
-    query(
-        "UPDATE OR REPLACE baselines SET job_fingerprint = ?1, machine_fingerprint = ?2
-         WHERE (job_fingerprint <> ?1 OR machine_fingerprint <> ?2) AND ?3 IN (SELECT value FROM json_each(iif(json_valid(runs), runs, '[]')))",
-    )
-    .bind(job)
-    .bind(machine)
-    .bind(run.cast_signed())
-    .execute(connection)
-    .await?;
+    let moved = "WHERE (job_fingerprint <> ? OR machine_fingerprint <> ?)
+        AND ? IN (SELECT value FROM json_each(iif(json_valid(runs), runs, '[]')))";
+    let select = format!("{} {moved}", baseline_digest::SELECT);
+    let rows = query(AssertSqlSafe(select))
+        .bind(job)
+        .bind(machine)
+        .bind(run.cast_signed())
+        .try_map(|row: SqliteRow| {
+            Ok((
+                SeriesKey::from_row(&row)?,
+                baseline_digest::integrity(&row)?,
+            ))
+        })
+        .fetch_all(&mut *connection)
+        .await?;
+    for (old, integrity) in rows {
+        query(
+            "UPDATE OR REPLACE baselines SET job_fingerprint = ?, machine_fingerprint = ?
+             WHERE job_fingerprint = ? AND machine_fingerprint = ?",
+        )
+        .bind(job)
+        .bind(machine)
+        .bind(&old.job_fingerprint)
+        .bind(&old.machine_fingerprint)
+        .execute(&mut *connection)
+        .await?;
+        baseline_digest::update(connection, job, machine, integrity).await?;
+    }
     Ok(())
 }
 
@@ -142,4 +176,47 @@ pub(super) async fn delete_orphans(connection: &mut SqliteConnection) -> sqlx::R
     .execute(connection)
     .await?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::migrations;
+    use sqlx::{Connection, raw_sql};
+
+    /// Its series gets new fingerprints with a new version.
+    #[tokio::test]
+    async fn a_baseline_that_moves_stays_as_it_was() {
+        let changes = [
+            ("pinned_at_ms = 1", Integrity::Intact),
+            ("threshold_percent = 50", Integrity::Damaged),
+            ("sha256 = NULL", Integrity::Damaged),
+            ("sha256 = NULL, has_checksum = 0", Integrity::Unknown),
+        ];
+        for (change, expected) in changes {
+            let mut database = SqliteConnection::connect(":memory:").await.unwrap();
+            migrations::run(&mut database).await.unwrap();
+            let insert = "INSERT INTO baselines (job_fingerprint, machine_fingerprint, runs, threshold_percent, pinned_at_ms)
+                VALUES ('a', 'b', '[7, 8]', 2, 1)";
+            query(insert).execute(&mut database).await.unwrap();
+            baseline_digest::store(&mut database, "a", "b")
+                .await
+                .unwrap();
+            let sql = format!("UPDATE baselines SET {change}");
+            let changed = raw_sql(AssertSqlSafe(sql)).execute(&mut database);
+            changed.await.unwrap();
+            for (run, fingerprint) in [(8, "c"), (9, "d"), (7, "e"), (7, "e")] {
+                follow(&mut database, run, fingerprint, "b").await.unwrap();
+            }
+            let row = query(baseline_digest::SELECT)
+                .fetch_one(&mut database)
+                .await
+                .unwrap();
+            assert_eq!(row.get::<&str, _>("job_fingerprint"), "e");
+            assert!(
+                baseline_digest::integrity(&row).unwrap() == expected,
+                "{change}"
+            );
+        }
+    }
 }

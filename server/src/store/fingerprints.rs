@@ -161,7 +161,7 @@ async fn write_values(
         query("INSERT INTO run_values (run, content, sha256) VALUES (?, ?, ?)")
             .bind(run.cast_signed())
             .bind(values)
-            .bind(&checksum(values)[..])
+            .bind(&checksum(run, values)[..])
             .execute(connection)
             .await?;
     }
@@ -172,12 +172,22 @@ async fn write_values(
 pub(super) fn read_values(row: &SqliteRow) -> sqlx::Result<Option<RunValues>> {
     let content: Option<&str> = row.try_get("content")?;
     let sha256: Option<&[u8]> = row.try_get("sha256")?;
+    let run: u64 = row.try_get("number")?;
+    let is_current = row.try_get::<u32, _>("fingerprint_version")? >= VERSION;
+    let is_intact = |content: &str, sha256: &[u8]| {
+        // Before version 29, the checksum did not cover the number of the run.
+        *sha256 == checksum(run, content) || (!is_current && *sha256 == *Sha256::digest(content))
+    };
     let intact = content
         .zip(sha256)
-        .filter(|(content, sha256)| checksum(content) == *sha256);
+        .filter(|(content, sha256)| is_intact(content, sha256));
     Ok(intact.and_then(|(content, _)| serde_json::from_str(content).ok()))
 }
 
-fn checksum(values: &str) -> [u8; 32] {
-    Sha256::digest(values).into()
+/// Covers the number of the run, so that the values of two runs cannot be exchanged.
+fn checksum(run: u64, values: &str) -> [u8; 32] {
+    let mut digest = Sha256::new();
+    digest.update(run.to_le_bytes());
+    digest.update(values);
+    digest.finalize().into()
 }

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 /// The files in `migrations/`, in order. This is a list instead of `sqlx::migrate!`, because the
 /// macro compiles sqlx and SQLite a second time.
-const FILES: [(&str, &str); 28] = [
+const FILES: [(&str, &str); 29] = [
     ("runs", include_str!("../../../migrations/0001_runs.sql")),
     (
         "studies",
@@ -115,6 +115,10 @@ const FILES: [(&str, &str); 28] = [
     (
         "study contents",
         include_str!("../../../migrations/0028_study_contents.sql"),
+    ),
+    (
+        "baseline digests",
+        include_str!("../../../migrations/0029_baseline_digests.sql"),
     ),
 ];
 

@@ -91,7 +91,7 @@ impl Store {
     ) -> Result<Vec<SeriesRun>> {
         let rows = query(
             "SELECT number, status, coalesce(started_at_ms, created_at_ms) AS started_at_ms, study, step, host_fingerprint,
-                 verdict, content, sha256
+                 verdict, fingerprint_version, content, sha256
              FROM runs LEFT JOIN run_values ON run = number
              WHERE job_fingerprint = ? AND machine_fingerprint = ? AND status IN (SELECT value FROM json_each(?))
              ORDER BY number DESC LIMIT ?",

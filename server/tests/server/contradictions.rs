@@ -1,26 +1,17 @@
 //! Imports of documents that fio did not print, and of Leadline's exports.
 
 use crate::{
-    foreign_results::{MIXED, export, fio, import, imported, scene},
+    foreign_results::{MIXED, changed, export, fio, imported, mixed, rejected_field, scene},
     program::Program,
 };
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-/// The field that the error names.
-async fn rejected_field(server: &Program, text: &str) -> String {
-    let (status, problem) = import(server, "", text).await;
-    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{problem}");
-    problem["errors"][0]["field"].as_str().unwrap().to_owned()
-}
-
 #[tokio::test]
 async fn contradicting_and_repeated_fields_are_rejected() {
-    let directory = scene();
-    let Some(text) = fio(directory.path(), &MIXED) else {
+    let Some((text, server)) = mixed().await else {
         return;
     };
-    let server = Program::start().await;
     let document: Value = serde_json::from_str(&text).unwrap();
     let iops = document["jobs"][0]["read"]["iops"].as_f64().unwrap();
     for (path, value, field) in [
@@ -37,9 +28,8 @@ async fn contradicting_and_repeated_fields_are_rejected() {
             "jobs[0].read.clat_ns.percentile.99.000000",
         ),
     ] {
-        let mut changed = document.clone();
-        *changed.pointer_mut(path).unwrap() = value;
-        assert_eq!(rejected_field(&server, &changed.to_string()).await, field);
+        let text = changed(&document, path, value);
+        assert_eq!(rejected_field(&server, &text).await, field);
     }
     let twice = text.replacen("\"total_ios\"", "\"iops\" : 1.0, \"total_ios\"", 1);
     assert_eq!(rejected_field(&server, &twice).await, "jobs[0].read.iops");
@@ -68,11 +58,9 @@ async fn only_failed_ios_are_counted() {
 
 #[tokio::test]
 async fn leadline_exports_are_not_fio_results() {
-    let directory = scene();
-    let Some(text) = fio(directory.path(), &MIXED) else {
+    let Some((text, server)) = mixed().await else {
         return;
     };
-    let server = Program::start().await;
     let document: Value = serde_json::from_str(&text).unwrap();
     let version = document["fio version"].as_str().unwrap();
     let text = text.replace(version, &format!("{version}-leadline-0.1.0"));

@@ -43,6 +43,35 @@ pub(crate) const MIXED: [&str; 9] = [
     "--output-format=json+",
 ];
 
+/// fio's output for `MIXED`, and a server; `None` without fio.
+pub(crate) async fn mixed() -> Option<(String, Program)> {
+    let text = fio(scene().path(), &MIXED)?;
+    Some((text, Program::start().await))
+}
+
+/// A document with another value.
+pub(crate) fn changed(document: &Value, pointer: &str, value: Value) -> String {
+    let mut changed = document.clone();
+    let target = changed.pointer_mut(pointer);
+    *target.unwrap_or_else(|| panic!("{pointer} is not in fio's document")) = value;
+    changed.to_string()
+}
+
+/// The field that the only error of a rejected import names.
+pub(crate) async fn rejected_field(server: &Program, text: &str) -> String {
+    let (status, problem) = import(server, "", text).await;
+    let start: String = text.chars().take(200).collect();
+    assert_eq!(
+        status,
+        StatusCode::UNPROCESSABLE_ENTITY,
+        "{problem} {start}"
+    );
+    let errors = problem["errors"].as_array().unwrap();
+    assert_eq!(errors.len(), 1, "{problem}");
+    assert_ne!(errors[0]["remedy"].as_str(), Some(""), "{problem}");
+    errors[0]["field"].as_str().unwrap().to_owned()
+}
+
 pub(crate) async fn import(server: &Program, query: &str, text: &str) -> (StatusCode, Value) {
     let request = server.request(Method::POST, &format!("/runs/import{query}"));
     let request = request.header("content-type", "application/json");
@@ -84,11 +113,9 @@ fn check_percentiles(ours: &Value, fio: &Value) {
 
 #[tokio::test]
 async fn numbers_match_fio() {
-    let directory = scene();
-    let Some(text) = fio(directory.path(), &MIXED) else {
+    let Some((text, server)) = mixed().await else {
         return;
     };
-    let server = Program::start().await;
     let run = imported(&server, &text).await;
     let document: Value = serde_json::from_str(&text).unwrap();
     let fio = &document["jobs"][0];
@@ -122,11 +149,9 @@ async fn numbers_match_fio() {
 
 #[tokio::test]
 async fn unknown_values_are_null_with_a_reason() {
-    let directory = scene();
-    let Some(text) = fio(directory.path(), &MIXED) else {
+    let Some((text, server)) = mixed().await else {
         return;
     };
-    let server = Program::start().await;
     let run = imported(&server, &text).await;
     for field in [
         "host",
@@ -176,11 +201,9 @@ async fn unknown_values_are_null_with_a_reason() {
 
 #[tokio::test]
 async fn runs_survive_a_restart_and_can_be_edited_exported_and_deleted() {
-    let directory = scene();
-    let Some(text) = fio(directory.path(), &MIXED) else {
+    let Some((text, server)) = mixed().await else {
         return;
     };
-    let server = Program::start().await;
     let (status, run) = import(&server, "?name=from%20lab&tags=a,b", &text).await;
     assert_eq!(status, StatusCode::CREATED, "{run}");
     let number = run["number"].as_u64().unwrap();
@@ -419,12 +442,10 @@ async fn fio_jobs_groups_states_and_errors_are_imported() {
 
 #[tokio::test]
 async fn damaged_documents_change_nothing() {
-    let directory = scene();
-    let Some(text) = fio(directory.path(), &MIXED) else {
+    let Some((text, server)) = mixed().await else {
         return;
     };
     let document: Value = serde_json::from_str(&text).unwrap();
-    let server = Program::start().await;
     let mut cases: Vec<(String, &str)> = vec![
         (String::new(), "body"),
         ("   \n".into(), "body"),
@@ -535,25 +556,11 @@ async fn damaged_documents_change_nothing() {
         ),
     ];
     for (pointer, value, field) in mutations {
-        let mut damaged = document.clone();
-        let target = damaged.pointer_mut(&pointer);
-        *target.unwrap_or_else(|| panic!("{pointer} is not in fio's document")) = value;
-        cases.push((damaged.to_string(), field));
+        cases.push((changed(&document, &pointer, value), field));
     }
     assert!(cases.len() > 40);
     for (body, field) in cases {
-        let (status, problem) = import(&server, "", &body).await;
-        let start: String = body.chars().take(200).collect();
-        assert_eq!(
-            status,
-            StatusCode::UNPROCESSABLE_ENTITY,
-            "{field}: {problem} {start}"
-        );
-        let errors = problem["errors"].as_array().unwrap();
-        assert_eq!(errors.len(), 1, "{problem}");
-        assert_eq!(errors[0]["field"], field, "{problem}");
-        let remedy = errors[0]["remedy"].as_str().unwrap();
-        assert!(!remedy.is_empty(), "{problem}");
+        assert_eq!(rejected_field(&server, &body).await, field);
     }
     let not_text = server
         .request(Method::POST, "/runs/import")
@@ -574,8 +581,7 @@ async fn damaged_documents_change_nothing() {
 
 #[tokio::test]
 async fn client_results_have_a_host() {
-    let directory = scene();
-    let Some(text) = fio(directory.path(), &MIXED) else {
+    let Some((text, server)) = mixed().await else {
         return;
     };
     let mut document: Value = serde_json::from_str(&text).unwrap();
@@ -586,7 +592,6 @@ async fn client_results_have_a_host() {
     let mut sum = client.clone();
     sum["jobname"] = json!("All clients");
     document["client_stats"] = json!([client, sum]);
-    let server = Program::start().await;
     let run = imported(&server, &document.to_string()).await;
     assert_eq!(run["host"], "db\u{fffd}1");
     assert_eq!(run["report"]["read"]["ios"], client["read"]["total_ios"]);
@@ -670,11 +675,9 @@ async fn a_fio_result_can_be_compared_with_a_run() {
 
 #[tokio::test]
 async fn imports_need_the_token_and_do_not_wait_for_the_queue() {
-    let directory = scene();
-    let Some(text) = fio(directory.path(), &MIXED) else {
+    let Some((text, server)) = mixed().await else {
         return;
     };
-    let server = Program::start().await;
     let active = server.queue(job("active", "30s")).await;
     server.wait_for_status(active, &["measuring"]).await;
     let run = imported(&server, &text).await;

@@ -3,6 +3,7 @@
 use crate::program::{Program, TIMEOUT, job};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use sqlx::{AssertSqlSafe, Connection, SqliteConnection, raw_sql, sqlite::SqliteConnectOptions};
 use std::{path::Path, time::Instant};
 
@@ -314,6 +315,127 @@ async fn damaged_values_are_excluded() {
         .iter()
         .find(|point| point["statistics"]["n"] == 9);
     assert_eq!(point.unwrap()["left_out"][0]["kind"], "damaged");
+}
+
+/// The checksum of values covers the number of their run.
+#[tokio::test]
+async fn exchanged_values_are_excluded() {
+    let server = server_with(&day(10, 1, 1000.0)).await;
+    let path = path(&server).await;
+    let exchange = "CREATE TEMP TABLE v AS SELECT * FROM run_values WHERE run IN (10, 11);
+        UPDATE run_values SET (content, sha256) = (SELECT content, sha256 FROM v WHERE v.run = 21 - run_values.run)
+            WHERE run IN (10, 11)";
+    execute(&server.data(), exchange).await;
+    assert_eq!(left_out(&server.get(&path).await), [10, 11]);
+    execute(&server.data(), exchange).await;
+    assert!(left_out(&server.get(&path).await).is_empty());
+}
+
+/// Numbers of the runs whose results are damaged.
+fn left_out(trend: &Value) -> Vec<u64> {
+    let points = trend["points"].as_array().unwrap().iter();
+    let runs = points.flat_map(|point| point["left_out"].as_array().unwrap());
+    let damaged = runs.filter(|run| run["kind"] == "damaged");
+    damaged.map(|run| run["run"].as_u64().unwrap()).collect()
+}
+
+/// Values of version 28 have a checksum without the number of the run. They are shown until they
+/// are computed again.
+#[tokio::test]
+async fn values_of_an_earlier_version_get_a_new_checksum() {
+    let mut server = server_with(&day(10, 1, 1000.0)).await;
+    let path = path(&server).await;
+    let trend = server.get(&path).await;
+    let data = server.data();
+    let current = checksums(&data).await;
+    server.stop().await;
+    for (run, content, _) in &current {
+        let sql = format!(
+            "UPDATE run_values SET sha256 = x'{:x}' WHERE run = {run};
+             UPDATE runs SET fingerprint_version = 0 WHERE number = {run}",
+            Sha256::digest(content)
+        );
+        execute(&data, &sql).await;
+    }
+    assert_ne!(checksums(&data).await, current);
+    let server = Program::start_in(server.directory.clone(), &[]).await;
+    let is_same = |now: &Value| now["points"] == trend["points"];
+    assert!(is_same(&server.get(&path).await));
+    let began = Instant::now();
+    while server.get("/trends").await["pending_runs"] != 0 {
+        assert!(began.elapsed() < TIMEOUT, "values have no checksums");
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    assert_eq!(checksums(&data).await, current);
+    assert!(is_same(&server.get(&path).await));
+}
+
+/// The runs with their values and checksums.
+async fn checksums(data: &Path) -> Vec<(u64, String, Vec<u8>)> {
+    let options = SqliteConnectOptions::new().filename(data.join("leadline.db"));
+    let mut connection = SqliteConnection::connect_with(&options).await.unwrap();
+    let sql = "SELECT run, content, sha256 FROM run_values ORDER BY run";
+    let rows = sqlx::query_as(sql).fetch_all(&mut connection).await;
+    connection.close().await.unwrap();
+    rows.unwrap()
+}
+
+const DAMAGED_BASELINE: &str = "The stored baseline does not match its checksum. Pin it again, or restore the database from a backup.";
+
+#[tokio::test]
+async fn changed_baselines_are_damaged() {
+    let mut copies = day(10, 1, 1000.0);
+    copies.extend(day(20, 2, 800.0));
+    let server = server_with(&copies).await;
+    server.send(server.request(Method::DELETE, "/runs/1")).await;
+    let path = path(&server).await;
+    let request = json!({"runs": Vec::from_iter(10..20), "threshold_percent": 2});
+    pin(&server, &path, request.clone()).await;
+    let intact = server.get(&path).await;
+    assert_eq!(intact["state"]["state"], "regressed");
+    let save = "CREATE TABLE saved AS SELECT * FROM baselines";
+    execute(&server.data(), save).await;
+    for change in [
+        "threshold_percent = 50",
+        "threshold_percent = NULL",
+        "runs = '[10]'",
+        "runs = '[20,21,22,23,24,25]'",
+        "runs = 'none'",
+        "pinned_at_ms = pinned_at_ms + 1",
+        "sha256 = NULL",
+        "sha256 = x'00'",
+        "threshold_percent = 50, sha256 = NULL",
+    ] {
+        execute(&server.data(), &format!("UPDATE baselines SET {change}")).await;
+        let trend = server.get(&path).await;
+        let state = &trend["state"];
+        assert_eq!(
+            (&state["state"], &state["reason"]),
+            (&json!("not_comparable"), &json!(DAMAGED_BASELINE)),
+            "{change}"
+        );
+        let baseline = &trend["baseline"];
+        assert_eq!(
+            (&baseline["runs"], &baseline["threshold_percent"]),
+            (&json!([]), &Value::Null),
+            "{change}"
+        );
+        let listed = &server.get("/trends?pinned=true").await["series"][0];
+        assert_eq!(listed["state"], *state, "{change}");
+        let restore = "DELETE FROM baselines; INSERT INTO baselines SELECT * FROM saved";
+        execute(&server.data(), restore).await;
+        assert_eq!(server.get(&path).await, intact, "{change}");
+    }
+    // The remedy.
+    execute(&server.data(), "UPDATE baselines SET runs = '[20]'").await;
+    let server = server.kill_and_restart().await;
+    assert_eq!(state(&server, &path).await["reason"], DAMAGED_BASELINE);
+    pin(&server, &path, request).await;
+    assert_eq!(state(&server, &path).await, intact["state"]);
+    // A baseline of an earlier version has no checksum.
+    let earlier = "UPDATE baselines SET sha256 = NULL, has_checksum = 0";
+    execute(&server.data(), earlier).await;
+    assert_eq!(state(&server, &path).await, intact["state"]);
 }
 
 /// Prints how long 1,000 groups of ten runs take.

@@ -34,7 +34,6 @@ const CLOCK: &str = "The runner chooses the clock.";
 const STATE: &str = "No verification state is saved.";
 const VERIFY_THREADS: &str = "Blocks are checked after the measurement by one thread.";
 const VERIFY_STATE: &str = "Remove it, and use verify_only: it checks all blocks of the region, regardless of what the last run wrote.";
-const FILL_DEVICE: &str = "Remove it: a device is filled without it. For a file, set size; part of the filesystem stays free.";
 const MESSAGES: &str = "It changes only messages and process names.";
 const MOUNTED: &str = "Writes to a device in use are rejected with this option too.";
 const LOG_SETTING: &str = "It only configures log files, which `leadline-runner fio` writes.";
@@ -70,7 +69,7 @@ fio_options! {
     "io_submit_mode": Keyword = Job;
     "size": Extent = Job;
     "io_size" ["io_limit"]: Extent = Job;
-    "fill_device" ["fill_fs"]: Flag = Rejected(Alternative(FILL_DEVICE)), default "0";
+    "fill_device" ["fill_fs"]: Flag = Job, default "0";
     "filesize": NumberRange = Job;
     "file_append": Flag = Job;
     "offset" ["fileoffset"]: Extent = Job;

@@ -66,6 +66,8 @@ fn memory_and_limited_runs_answer_no_question() {
     for limited in [
         json!({"rate_iops": {"read": 100, "write": 100, "trim": null}}),
         json!({"thinktime_us": 10}),
+        json!({"verify": {"method": "crc32c", "interval": 4096, "reads_back": true, "only": false,
+            "fatal": false, "backlog": {"writes": 16, "batch": 16}}}),
         json!({"direct": false, "mode": "raw"}),
         json!({"bs": same(&json!({"min": 4096, "max": 8192, "split": []}))}),
         // Not random, or only in part.

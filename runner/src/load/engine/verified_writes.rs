@@ -1,17 +1,29 @@
 //! Writes of a job with `verify`: prepares their blocks, and records the last write to each block.
+//! With `verify_backlog`, also checks the blocks that the job reads back.
 
 use crate::load::{
     data::Data,
     engine::is_retryable,
     pattern::io::{Io, Kind},
-    verify::written_blocks::WrittenBlocks,
+    verify::{check::check, written_blocks::WrittenBlocks},
 };
+use std::slice;
 
 pub(crate) struct VerifiedWrites {
     blocks: WrittenBlocks,
     /// New data for each write (`refill_buffers`).
     data: Option<Data>,
     slots: Vec<Slot>,
+    read_back: Option<ReadBackChecks>,
+}
+
+/// How to check reads, all of which are those of `verify_backlog`.
+#[derive(Clone, Copy)]
+pub(crate) struct ReadBackChecks {
+    /// Whether reads bypass the page cache.
+    pub are_direct: bool,
+    /// Whether a bad block ends the job.
+    pub are_fatal: bool,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -19,15 +31,23 @@ struct Slot {
     io: Io,
     /// Whether the loop submits the I/O again.
     is_retried: bool,
+    /// Destination of a read.
+    buffer: *const u8,
 }
 
 impl VerifiedWrites {
     /// `slots`: maximum number of I/Os in flight.
-    pub(crate) fn new(blocks: WrittenBlocks, data: Option<Data>, slots: usize) -> Self {
+    pub(crate) fn new(
+        blocks: WrittenBlocks,
+        data: Option<Data>,
+        slots: usize,
+        read_back: Option<ReadBackChecks>,
+    ) -> Self {
         Self {
             blocks,
             data,
             slots: vec![Slot::default(); slots],
+            read_back,
         }
     }
 
@@ -44,7 +64,7 @@ impl VerifiedWrites {
         }
         *slot = Slot {
             io: *io,
-            is_retried: false,
+            ..Slot::default()
         };
         if let Some(data) = &mut self.data {
             data.fill(buffer);
@@ -52,23 +72,64 @@ impl VerifiedWrites {
         self.blocks.begin(io, buffer);
     }
 
-    /// Skips a read of a mixed job that is about to be submitted.
+    /// Records a read that is about to be submitted.
     #[inline]
-    pub(crate) fn skip(&mut self, slot: u32, io: &Io) {
-        self.slots[slot as usize].io = *io;
+    pub(crate) fn read(&mut self, slot: u32, io: &Io, buffer: *mut u8) {
+        let slot = &mut self.slots[slot as usize];
+        slot.io = *io;
+        slot.buffer = buffer;
     }
 
-    /// Records the result of a slot's I/O. The blocks of a failed write stay unknown.
+    /// Records the result of a slot's I/O, and returns it. The blocks of a failed write stay
+    /// unknown.
+    ///
+    /// # Safety
+    /// The buffer of a read must still be valid for the length of the I/O, and not be accessed by
+    /// anything else.
     #[inline]
-    pub(crate) fn complete(&mut self, slot: u32, result: i32) {
+    pub(crate) unsafe fn complete(&mut self, slot: u32, result: i32) -> i32 {
         let slot = &mut self.slots[slot as usize];
+        let is_complete = result == slot.io.len as i32;
         if slot.io.kind != Kind::Write {
-            return;
+            if let Some(checks) = self.read_back
+                && slot.io.kind == Kind::Read
+                && is_complete
+            {
+                let (io, buffer) = (slot.io, slot.buffer);
+                // SAFETY: the caller guarantees it; the kernel has filled the buffer.
+                let data = unsafe { slice::from_raw_parts(buffer, io.len as usize) };
+                if !self.check(&io, data, checks.are_direct) && checks.are_fatal {
+                    // As in fio.
+                    return -libc::EILSEQ;
+                }
+            }
+            return result;
         }
-        if result == slot.io.len as i32 {
+        if is_complete {
             self.blocks.complete(&slot.io);
         } else {
             slot.is_retried = is_retryable(result);
         }
+        result
+    }
+
+    /// Checks blocks that were read back. Returns false if one is bad.
+    fn check(&mut self, io: &Io, data: &[u8], is_direct: bool) -> bool {
+        let mut is_good = true;
+        let interval = self.blocks.interval();
+        let mut offset = io.offset;
+        for block in data.chunks_exact(interval as usize) {
+            if let Some(expected) = self.blocks.expected(io.target, offset) {
+                let finding = check(self.blocks.format(), block, offset, expected).err();
+                is_good &= finding.is_none();
+                // The page cache returns good data even if the device has damaged it, so such a
+                // block is checked again after the measurement.
+                if is_direct || finding.is_some() {
+                    self.blocks.record_check(io.target, offset, finding);
+                }
+            }
+            offset += interval;
+        }
+        is_good
     }
 }

@@ -101,7 +101,7 @@ impl<E: Engine> Engine for WriteBuffers<E> {
                 self.content.prepare(slot, io, data);
             }
         } else if let Content::Verified { writes, .. } = &mut self.content {
-            writes.skip(slot, io);
+            writes.read(slot, io, buffer);
         }
         // SAFETY: same contract.
         unsafe { self.inner.submit(slot, io, buffer) }
@@ -131,9 +131,12 @@ impl<E: Engine> Engine for WriteBuffers<E> {
     #[inline]
     fn pop(&mut self) -> Option<(u32, i32)> {
         let (slot, result) = self.inner.pop()?;
-        if let Content::Verified { writes, .. } = &mut self.content {
-            writes.complete(slot, result);
-        }
+        let result = match &mut self.content {
+            // SAFETY: the buffer was valid when the I/O was submitted, and stays so until the
+            // caller of `pop` reuses the slot.
+            Content::Verified { writes, .. } => unsafe { writes.complete(slot, result) },
+            _ => result,
+        };
         Some((slot, result))
     }
 

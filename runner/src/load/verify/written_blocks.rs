@@ -1,7 +1,10 @@
 //! Tracks the last write to every block of a worker.
 
 use crate::{
-    load::{pattern::io::Io, verify::format::Format},
+    load::{
+        pattern::io::Io,
+        verify::{checked_blocks::CheckedBlocks, finding::Finding, format::Format},
+    },
     plan::verify::TABLE_ENTRY_BYTES,
 };
 use leadline_protocol::plan::job::{ResolvedJob, VerifyOptions};
@@ -110,6 +113,8 @@ pub(crate) struct WrittenBlocks {
     worker: u32,
     writes: Writes,
     targets: Vec<TargetBlocks>,
+    /// Blocks that were checked while the worker wrote. They are untouched until the next write.
+    checked: CheckedBlocks,
 }
 
 impl WrittenBlocks {
@@ -136,7 +141,41 @@ impl WrittenBlocks {
                 count: 0,
             },
             targets: targets.collect(),
+            checked: CheckedBlocks::default(),
         }
+    }
+
+    pub(crate) fn format(&self) -> &Format {
+        &self.format
+    }
+
+    /// Size of a block in bytes.
+    pub(crate) fn interval(&self) -> u64 {
+        self.interval
+    }
+
+    pub(crate) fn checked(&self) -> &CheckedBlocks {
+        &self.checked
+    }
+
+    /// The block at an offset of a target; `None` if its contents are unknown, or checked already.
+    pub(crate) fn expected(&self, target: u16, offset: u64) -> Option<Expected> {
+        let target = usize::from(target);
+        let block = (offset - self.targets[target].begin) / self.interval;
+        match self.state(target, block as usize) {
+            BlockState::Written(expected) => Some(expected),
+            BlockState::Untouched | BlockState::Unknown => None,
+        }
+    }
+
+    /// Records the result of checking a block, which is not checked again until its next write.
+    pub(crate) fn record_check(&mut self, target: u16, offset: u64, finding: Option<Finding>) {
+        let interval = self.interval;
+        let block = (offset - self.targets[usize::from(target)].begin) / interval;
+        if let Some(entry) = self.entry(target, block as usize) {
+            *entry = BlockEntry::default();
+        }
+        self.checked.add(interval, target, offset, finding);
     }
 
     /// Numbers, prepares and records the blocks of a write.

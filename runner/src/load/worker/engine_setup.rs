@@ -21,7 +21,7 @@ use crate::{
                 ring::{KernelRing, Ring},
                 setup::{Polling, Setup},
             },
-            verified_writes::VerifiedWrites,
+            verified_writes::{ReadBackChecks, VerifiedWrites},
             write_buffers::{Content, WriteBuffers},
         },
         pattern::Pattern,
@@ -33,6 +33,7 @@ use crate::{
             latency_limited::LatencyLimited,
             prioritized::Prioritized,
             rate_limited::RateLimited,
+            read_back::ReadBack,
         },
         verify::{format::Format, written_blocks::WrittenBlocks},
         worker::{
@@ -252,8 +253,13 @@ fn verified(task: &WorkerTask, options: &VerifyOptions, pool: &mut BufferPool) -
     };
     let ns_per_4k = ns_per_4k(pool.write_buffer_mut(0), prepare);
     let blocks = WrittenBlocks::new(job, options, task.number, realtime_ns());
+    let read_back = options.backlog.map(|_| ReadBackChecks {
+        are_direct: job.direct,
+        are_fatal: options.fatal,
+    });
+    let slots = pool.slots();
     Content::Verified {
-        writes: Box::new(VerifiedWrites::new(blocks, data, pool.slots())),
+        writes: Box::new(VerifiedWrites::new(blocks, data, slots, read_back)),
         ns_per_4k,
     }
 }
@@ -291,7 +297,8 @@ fn run_source<E: Engine>(
     if limiter.is_some() || has_other_limits {
         minimize_timer_slack();
     }
-    let has_other_limits = has_other_limits || task.priorities.is_some();
+    let has_backlog = task.job.verify_backlog().is_some();
+    let has_other_limits = has_other_limits || has_backlog || task.priorities.is_some();
     let slots = pool.slots();
     match limiter {
         None if has_other_limits => phases::run(
@@ -311,7 +318,7 @@ fn run_source<E: Engine>(
     }
 }
 
-/// Applies `latency_target`, `flow` and priorities. A job without them uses a source without indirect calls.
+/// Applies `latency_target`, `flow`, `verify_backlog` and priorities. A job without them uses a source without indirect calls.
 fn limit(task: &WorkerTask, mut source: Box<dyn Source>, slots: usize) -> Box<dyn Source> {
     let job = &task.job;
     if let Some(options) = job.timing.latency_target {
@@ -322,6 +329,9 @@ fn limit(task: &WorkerTask, mut source: Box<dyn Source>, slots: usize) -> Box<dy
     if let (Some(options), Some((group, index))) = (job.timing.flow, &task.flow) {
         let member = FlowMember::new(group.clone(), *index, options);
         source = Box::new(FlowLimited::new(source, member));
+    }
+    if let Some(options) = job.verify_backlog() {
+        source = Box::new(ReadBack::new(source, options, job, slots));
     }
     if let (Some(options), Some(priorities)) = (&job.command_priorities, &task.priorities) {
         let other = job.io_priority.map(|priority| CommandPriority {

@@ -19,7 +19,7 @@ pub(super) fn add_findings(job: &Job, issues: &mut Issues) {
 }
 
 /// Options, whether the job has them, and why they have no effect.
-fn options(job: &Job) -> [(&'static str, bool, &'static str); 30] {
+fn options(job: &Job) -> [(&'static str, bool, &'static str); 29] {
     const ALWAYS_MEASURED: &str = "latencies and bandwidth are always measured";
     const VERIFIED_LATER: &str = "all written blocks are verified after the measurement";
     const SAME_SEED: &str = "randseed and randrepeat apply to offsets, sizes and data";
@@ -42,16 +42,6 @@ fn options(job: &Job) -> [(&'static str, bool, &'static str); 30] {
             "results are always reported per job and for the whole run",
         ),
         ("thread", job.thread.is_some(), "workers are always threads"),
-        (
-            "verify_backlog",
-            job.verify_backlog.is_some(),
-            VERIFIED_LATER,
-        ),
-        (
-            "verify_backlog_batch",
-            job.verify_backlog_batch.is_some(),
-            VERIFIED_LATER,
-        ),
         ("verify_async", job.verify_async.is_some(), VERIFIED_LATER),
         (
             "verify_dump",
@@ -111,6 +101,11 @@ fn options(job: &Job) -> [(&'static str, bool, &'static str); 30] {
             "disk_util",
             job.disk_util.is_some(),
             "reports always include device I/O",
+        ),
+        (
+            "fill_device",
+            job.fill_device.is_some(),
+            "writes to a device end at its end, and those to a file at its size",
         ),
         (
             "openfiles",

@@ -3,6 +3,7 @@
 use crate::{
     load::verify::{
         check::check,
+        checked_blocks::CheckedBlocks,
         finding::Finding,
         format::Format,
         written_blocks::{BlockState, Expected, WrittenBlocks},
@@ -105,6 +106,9 @@ impl JobVerifier {
             let reason = "a worker did not respond, so its writes are unknown";
             self.report.not_run = Some(reason.into());
         }
+        if let Some(written) = &worker.written {
+            self.add_checked(written.checked(), &worker.targets);
+        }
         if self.options.only {
             let number = worker.number;
             worker
@@ -112,6 +116,17 @@ impl JobVerifier {
                 .retain(|opened| number == 0 || opened.target.worker.is_some());
         }
         self.workers.push(worker);
+    }
+
+    /// Adds the blocks that a worker checked while it wrote.
+    fn add_checked(&mut self, checked: &CheckedBlocks, targets: &[OpenTarget]) {
+        self.report.checked_blocks += checked.blocks;
+        self.report.checked_bytes += checked.bytes;
+        self.report.bad_blocks += checked.bad_blocks;
+        for (target, offset, finding) in &checked.failures {
+            let path = targets[usize::from(*target)].target.path.clone();
+            self.add_failure(path, *offset, finding.clone(), None);
+        }
     }
 
     pub(crate) fn job(&self) -> usize {
@@ -319,10 +334,14 @@ impl JobVerifier {
 
     fn add_bad_block(&mut self, offset: u64, finding: Finding, error: Option<Errno>) {
         self.report.bad_blocks += 1;
+        let path = self.opened().target.path.clone();
+        self.add_failure(path, offset, finding, error);
+    }
+
+    fn add_failure(&mut self, path: String, offset: u64, finding: Finding, error: Option<Errno>) {
         if self.report.failures.len() == MAX_FAILURES {
             return;
         }
-        let path = self.opened().target.path.clone();
         self.report.failures.push(BadBlock {
             path,
             offset,

@@ -2356,6 +2356,14 @@ export type Job = {
      */
     do_verify?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
+     * Number of writes after which the job reads some of them back and checks them, while it writes; the rest follows after the measurement, and with direct=0 all blocks again. 0 disables it. No effect on mixed jobs.
+     */
+    verify_backlog?: string | number;
+    /**
+     * Number of writes that verify_backlog reads back at a time. Default: verify_backlog.
+     */
+    verify_backlog_batch?: string | number;
+    /**
      * Only check blocks that an earlier run wrote; nothing is written.
      */
     verify_only?: '1' | '0' | 'true' | 'false' | number | boolean;
@@ -2504,6 +2512,14 @@ export type Job = {
      */
     disk_util?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
+     * Write until no space is left. No effect: writes to a device end at its end anyway, and a file needs a size, because part of the filesystem stays free.
+     */
+    fill_device?: '1' | '0' | 'true' | 'false' | number | boolean;
+    /**
+     * Alias of `fill_device`.
+     */
+    fill_fs?: '1' | '0' | 'true' | 'false' | number | boolean;
+    /**
      * Maximum number of open files per worker; at least the number of files, because a worker keeps all its files open.
      */
     openfiles?: string | number;
@@ -2527,14 +2543,6 @@ export type Job = {
      * Submit I/Os from the worker (inline) or from other threads (offload). No effect: due I/Os are submitted while others are in flight, and latencies are also measured from the intended start.
      */
     io_submit_mode?: 'inline' | 'offload';
-    /**
-     * Number of written blocks after which they are verified. No effect: all blocks are verified after the measurement.
-     */
-    verify_backlog?: string | number;
-    /**
-     * Number of blocks that verify_backlog verifies at once. No effect.
-     */
-    verify_backlog_batch?: string | number;
     /**
      * Number of threads that verify blocks. No effect: blocks are verified after the measurement.
      */
@@ -5560,7 +5568,7 @@ export type SweepValue = {
     value: string;
 };
 
-export type SweptOption = 'name' | 'filename' | 'directory' | 'filename_format' | 'loop_device' | 'loop' | 'nrfiles' | 'nr_files' | 'file_service_type' | 'size' | 'io_size' | 'io_limit' | 'filesize' | 'offset' | 'offset_increment' | 'offset_align' | 'rw' | 'readwrite' | 'rw_sequencer' | 'rwmixread' | 'rwmixwrite' | 'bs' | 'blocksize' | 'bsrange' | 'blocksize_range' | 'bssplit' | 'bs_unaligned' | 'blocksize_unaligned' | 'bs_is_seq_rand' | 'blockalign' | 'ba' | 'random_distribution' | 'random_sequence_stride' | 'zonemode' | 'zonesize' | 'zoneskip' | 'zonerange' | 'percentage_random' | 'norandommap' | 'randrepeat' | 'randseed' | 'iodepth' | 'iodepth_batch_submit' | 'iodepth_batch' | 'iodepth_batch_complete_min' | 'iodepth_batch_complete' | 'latency_target' | 'latency_window' | 'latency_percentile' | 'latency_run' | 'numjobs' | 'ioengine' | 'fixedbufs' | 'hipri' | 'sqthread_poll' | 'spin' | 'mem' | 'iomem' | 'ioengine_fallback' | 'runtime' | 'timeout' | 'time_based' | 'ramp_time' | 'startdelay' | 'loops' | 'exitall' | 'exit_what' | 'number_ios' | 'continue_on_error' | 'ignore_error' | 'steadystate' | 'ss' | 'steadystate_duration' | 'ss_dur' | 'steadystate_ramp_time' | 'ss_ramp' | 'steadystate_check_interval' | 'ss_interval' | 'overload_time' | 'direct' | 'invalidate' | 'pre_read' | 'fadvise_hint' | 'drop_caches' | 'cache_state' | 'lockmem' | 'sync' | 'fsync' | 'fdatasync' | 'end_fsync' | 'fsync_on_close' | 'fallocate' | 'overwrite' | 'file_append' | 'create_on_open' | 'allow_file_create' | 'create_only' | 'unlink' | 'file_state' | 'rate' | 'rate_iops' | 'rate_min' | 'ratemin' | 'rate_iops_min' | 'rate_cycle' | 'ratecycle' | 'max_latency' | 'rate_process' | 'flow' | 'flow_id' | 'flow_sleep' | 'thinktime' | 'thinktime_blocks' | 'thinktime_spin' | 'thinktime_iotime' | 'buffer_pattern' | 'zero_buffers' | 'scramble_buffers' | 'refill_buffers' | 'buffer_compress_percentage' | 'dedupe_percentage' | 'dedupe_mode' | 'dedupe_working_set_percentage' | 'dedupe_global' | 'verify' | 'do_verify' | 'verify_only' | 'verify_fatal' | 'verify_interval' | 'verify_offset' | 'verify_pattern' | 'cpus_allowed' | 'cpus_allowed_policy' | 'nice' | 'prio' | 'ioprio' | 'prioclass' | 'cmdprio_percentage' | 'cmdprio_class' | 'cmdprio' | 'cmdprio_hint' | 'cmdprio_bssplit' | 'probes' | 'request_sizes' | 'profile' | 'buffered' | 'description' | 'group_reporting' | 'new_group' | 'thread' | 'create_serialize' | 'iodepth_batch_complete_max' | 'allrandrepeat' | 'gtod_reduce' | 'disable_lat' | 'disable_clat' | 'disable_slat' | 'disable_bw_measurement' | 'clat_percentiles' | 'lat_percentiles' | 'slat_percentiles' | 'percentile_list' | 'disk_util' | 'openfiles' | 'create_fsync' | 'registerfiles' | 'nonvectored' | 'random_generator' | 'io_submit_mode' | 'verify_backlog' | 'verify_backlog_batch' | 'verify_async' | 'verify_dump' | 'error_dump' | 'exitall_on_error' | 'thinktime_blocks_type';
+export type SweptOption = 'name' | 'filename' | 'directory' | 'filename_format' | 'loop_device' | 'loop' | 'nrfiles' | 'nr_files' | 'file_service_type' | 'size' | 'io_size' | 'io_limit' | 'filesize' | 'offset' | 'offset_increment' | 'offset_align' | 'rw' | 'readwrite' | 'rw_sequencer' | 'rwmixread' | 'rwmixwrite' | 'bs' | 'blocksize' | 'bsrange' | 'blocksize_range' | 'bssplit' | 'bs_unaligned' | 'blocksize_unaligned' | 'bs_is_seq_rand' | 'blockalign' | 'ba' | 'random_distribution' | 'random_sequence_stride' | 'zonemode' | 'zonesize' | 'zoneskip' | 'zonerange' | 'percentage_random' | 'norandommap' | 'randrepeat' | 'randseed' | 'iodepth' | 'iodepth_batch_submit' | 'iodepth_batch' | 'iodepth_batch_complete_min' | 'iodepth_batch_complete' | 'latency_target' | 'latency_window' | 'latency_percentile' | 'latency_run' | 'numjobs' | 'ioengine' | 'fixedbufs' | 'hipri' | 'sqthread_poll' | 'spin' | 'mem' | 'iomem' | 'ioengine_fallback' | 'runtime' | 'timeout' | 'time_based' | 'ramp_time' | 'startdelay' | 'loops' | 'exitall' | 'exit_what' | 'number_ios' | 'continue_on_error' | 'ignore_error' | 'steadystate' | 'ss' | 'steadystate_duration' | 'ss_dur' | 'steadystate_ramp_time' | 'ss_ramp' | 'steadystate_check_interval' | 'ss_interval' | 'overload_time' | 'direct' | 'invalidate' | 'pre_read' | 'fadvise_hint' | 'drop_caches' | 'cache_state' | 'lockmem' | 'sync' | 'fsync' | 'fdatasync' | 'end_fsync' | 'fsync_on_close' | 'fallocate' | 'overwrite' | 'file_append' | 'create_on_open' | 'allow_file_create' | 'create_only' | 'unlink' | 'file_state' | 'rate' | 'rate_iops' | 'rate_min' | 'ratemin' | 'rate_iops_min' | 'rate_cycle' | 'ratecycle' | 'max_latency' | 'rate_process' | 'flow' | 'flow_id' | 'flow_sleep' | 'thinktime' | 'thinktime_blocks' | 'thinktime_spin' | 'thinktime_iotime' | 'buffer_pattern' | 'zero_buffers' | 'scramble_buffers' | 'refill_buffers' | 'buffer_compress_percentage' | 'dedupe_percentage' | 'dedupe_mode' | 'dedupe_working_set_percentage' | 'dedupe_global' | 'verify' | 'do_verify' | 'verify_backlog' | 'verify_backlog_batch' | 'verify_only' | 'verify_fatal' | 'verify_interval' | 'verify_offset' | 'verify_pattern' | 'cpus_allowed' | 'cpus_allowed_policy' | 'nice' | 'prio' | 'ioprio' | 'prioclass' | 'cmdprio_percentage' | 'cmdprio_class' | 'cmdprio' | 'cmdprio_hint' | 'cmdprio_bssplit' | 'probes' | 'request_sizes' | 'profile' | 'buffered' | 'description' | 'group_reporting' | 'new_group' | 'thread' | 'create_serialize' | 'iodepth_batch_complete_max' | 'allrandrepeat' | 'gtod_reduce' | 'disable_lat' | 'disable_clat' | 'disable_slat' | 'disable_bw_measurement' | 'clat_percentiles' | 'lat_percentiles' | 'slat_percentiles' | 'percentile_list' | 'disk_util' | 'fill_device' | 'fill_fs' | 'openfiles' | 'create_fsync' | 'registerfiles' | 'nonvectored' | 'random_generator' | 'io_submit_mode' | 'verify_async' | 'verify_dump' | 'error_dump' | 'exitall_on_error' | 'thinktime_blocks_type';
 
 /**
  * Flag passed to open(2) for writes.
@@ -6208,6 +6216,20 @@ export type Verdicts = {
 };
 
 /**
+ * Verification between writes (`verify_backlog`).
+ */
+export type VerifyBacklog = {
+    /**
+     * Number of writes after which some are read back.
+     */
+    writes: number;
+    /**
+     * Number of writes that are read back at a time.
+     */
+    batch: number;
+};
+
+/**
  * Checksum of written blocks, in fio's header.
  */
 export type VerifyMethod = 'none' | 'md5' | 'crc7' | 'crc16' | 'crc32' | 'crc32c' | 'crc64' | 'sha1' | 'sha256' | 'sha512' | 'sha3-224' | 'sha3-256' | 'sha3-384' | 'sha3-512' | 'xxhash' | 'header-pattern' | 'pattern';
@@ -6237,6 +6259,10 @@ export type VerifyOptions = {
      * Position of the header in its block, in bytes; absent at the start of the block.
      */
     header_offset?: number;
+    /**
+     * How blocks are read back while the job writes; absent without `verify_backlog`.
+     */
+    backlog?: VerifyBacklog;
 };
 
 /**
@@ -6263,7 +6289,8 @@ export type VerifyReport = {
      */
     bad_blocks: number;
     /**
-     * The bad blocks with the lowest offsets; at most 100.
+     * At most 100 of the bad blocks: those that `verify_backlog` found, then those with the lowest
+     * offsets.
      */
     failures: Array<BadBlock>;
     /**

@@ -142,6 +142,7 @@ fn is_limited(job: &ResolvedJob) -> bool {
         || timing.thinktime_us > 0
         || timing.flow.is_some()
         || timing.latency_target.is_some()
+        || job.verify_backlog().is_some()
         || pattern.fsync.max(pattern.fdatasync) > 1
 }
 

@@ -244,3 +244,46 @@ fn offsets_in_percent_are_aligned() {
         "greater than 0",
     );
 }
+
+/// Part of a filesystem stays free. Only `size` and `filesize` in bytes limit `fill_device` in fio.
+#[test]
+fn fill_device_needs_a_device_or_a_size() {
+    let fill = |changes: Value| {
+        merge(
+            json!({"filename": "full", "rw": "write", "direct": 1, "fill_device": 1}),
+            &changes,
+        )
+    };
+    for changes in [
+        json!({}),
+        json!({"size": "50%"}),
+        json!({"io_size": "1m"}),
+        json!({"rw": "randrw"}),
+    ] {
+        let problem = check(
+            fill(changes),
+            "fills_filesystem",
+            "fill_device",
+            "would fill the filesystem of /data/full",
+        );
+        assert_eq!(problem.kind, ProblemKind::Invalid);
+    }
+    for accepted in [
+        json!({"size": "1m"}),
+        json!({"size": "1m", "io_size": "512k"}),
+        json!({"filesize": "1m"}),
+        json!({"rw": "read"}),
+        json!({"fill_device": 0}),
+        json!({"filename": "/dev/loop0"}),
+        json!({"filename": "/dev/loop0", "size": "50%"}),
+    ] {
+        let plan = plan(fill(accepted.clone()));
+        assert!(
+            plan.problems
+                .iter()
+                .all(|problem| problem.code != "fills_filesystem"),
+            "{accepted}: {:?}",
+            plan.problems
+        );
+    }
+}
