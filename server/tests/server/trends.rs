@@ -350,10 +350,11 @@ async fn values_of_an_earlier_version_get_a_new_checksum() {
     let current = checksums(&data).await;
     server.stop().await;
     for (run, content, _) in &current {
+        let digest = Sha256::digest(content);
+        let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
         let sql = format!(
-            "UPDATE run_values SET sha256 = x'{:x}' WHERE run = {run};
-             UPDATE runs SET fingerprint_version = 0 WHERE number = {run}",
-            Sha256::digest(content)
+            "UPDATE run_values SET sha256 = x'{digest}' WHERE run = {run};
+             UPDATE runs SET fingerprint_version = 0 WHERE number = {run}"
         );
         execute(&data, &sql).await;
     }

@@ -8,7 +8,7 @@ mod tests;
 
 use crate::load::{
     pattern::io::{Io, Kind},
-    source::{DRAW, Source},
+    source::{Completed, DRAW, Source},
     stats::WorkerStats,
 };
 use leadline_protocol::plan::job::{ResolvedJob, VerifyBacklog};
@@ -159,12 +159,12 @@ impl<S: Source> Source for ReadBack<S> {
         }
     }
 
-    fn on_complete(&mut self, slot: u32, kind: Kind, since_begin_ns: u64, stats: &WorkerStats) {
+    fn on_complete(&mut self, slot: u32, completed: &Completed, stats: &WorkerStats) {
         if self.reads[slot as usize] {
             self.reads_in_flight -= 1;
         } else {
             self.others_in_flight -= 1;
-            self.source.on_complete(slot, kind, since_begin_ns, stats);
+            self.source.on_complete(slot, completed, stats);
         }
     }
 

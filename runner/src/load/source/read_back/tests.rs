@@ -97,6 +97,14 @@ fn reads_count_toward_number_ios() {
     assert_eq!(order(source), "w16@0 r16@0 w8@16");
 }
 
+fn completed(kind: Kind) -> Completed {
+    Completed {
+        kind,
+        since_begin_ns: 0,
+        lat_ns: 0,
+    }
+}
+
 /// The data of a block does not change while it is read.
 #[test]
 fn reads_and_writes_are_not_in_flight_together() {
@@ -109,13 +117,13 @@ fn reads_and_writes_are_not_in_flight_together() {
     let stats = WorkerStats::default();
     let due = |source: &mut ReadBack<Writes>| source.due(&out[2..12], 0);
     assert_eq!((due(&mut source), source.next_due_ns()), (0, None));
-    source.on_complete(0, Kind::Write, 0, &stats);
+    source.on_complete(0, &completed(Kind::Write), &stats);
     assert_eq!(due(&mut source), 0);
     source.on_error(1);
     assert_eq!(due(&mut source), 2, "reads");
     source.on_submit(2);
     let due = |source: &mut ReadBack<Writes>| source.due(&out[4..12], 0);
     assert_eq!(due(&mut source), 0);
-    source.on_complete(2, Kind::Read, 0, &stats);
+    source.on_complete(2, &completed(Kind::Read), &stats);
     assert_eq!(due(&mut source), 2, "writes again");
 }
