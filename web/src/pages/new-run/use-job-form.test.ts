@@ -2,8 +2,8 @@ import { renderHook } from '@testing-library/react';
 import { describe, expect, it } from 'vitest';
 import type { FormProblem } from '../../model/job/form-problems';
 import { setIoMode } from '../../model/job/io-mode';
-import { useJobForm } from './use-job-form';
-import { type ChangeText, useJobText } from './use-job-text';
+import { type ChangeText, useJobForm } from './use-job-form';
+import { useJobText } from './use-job-text';
 
 const TEXT = '[a]\nrw=read\nbs=4k\n\n[b]\nrw=write\n';
 
