@@ -98,3 +98,94 @@ test('explains the option at the cursor and under the pointer', async ({
     }
   }
 });
+
+const LONG = Array.from({ length: 60 }, (_, job) =>
+  [`[job${job}]`, ...JOB.split('\n').slice(1, -1), ...Array(29).fill('; why')].join('\n'),
+).join('\n');
+
+test('a long text and its form follow each other', async ({ signedIn: page, server }) => {
+  const { text } = await open(page, server.url);
+  // `fill` would insert one line after the other.
+  await text.evaluate((area: HTMLTextAreaElement, value) => {
+    area.select();
+    area.setRangeText(value);
+    area.dispatchEvent(new InputEvent('input', { bubbles: true }));
+  }, LONG);
+  expect(LONG.split('\n').length).toBeGreaterThan(1900);
+  const job = page.getByRole('combobox', { name: 'Job to edit' });
+  await expect(job).toHaveValue('0');
+  await job.selectOption('job31');
+  const size = page.getByRole('combobox', { name: 'Size', exact: true });
+  await size.fill('16m');
+  const heading = LONG.indexOf('[job31]');
+  const edited = LONG.slice(0, heading) + LONG.slice(heading).replace('size=8m', 'size=16m');
+  await expect(text).toHaveValue(edited);
+  await text.evaluate((area: HTMLTextAreaElement, end) => {
+    area.focus();
+    area.setSelectionRange(end, end);
+  }, edited.indexOf('size=16m') + 8);
+  await page.keyboard.type('0\nnumjobs=3 ; 2 is not enough');
+  await expect(size).toHaveValue('16m0');
+  await expect(page.getByRole('combobox', { name: /numjobs/ })).toHaveValue('3');
+  await expect(text).toHaveValue(
+    edited.replace('size=16m', 'size=16m0\nnumjobs=3 ; 2 is not enough'),
+  );
+});
+
+test('starts the text as typed, without a pause', async ({ signedIn: page, server }) => {
+  await open(page, server.url);
+  await page.keyboard.type('rw=randread\nbs=4k\nruntime=1s\ntime_based\nnumjobs=3');
+  await page.getByRole('button', { name: 'Start', exact: true }).click();
+  await expect(page).toHaveURL(/\/runs\/\d+/);
+  const number = Number(/\d+$/.exec(page.url())?.[0]);
+  const { requested } = await server.call<{ requested: object }>('GET', `/runs/${number}`);
+  expect(requested).toMatchObject({
+    jobs: [{ name: 'a', filename: 'a', rw: 'randread', bs: '4k', runtime: '1s', numjobs: '3' }],
+  });
+});
+
+test('typing can be undone, and the form follows', async ({ signedIn: page, server }) => {
+  const { text } = await open(page, server.url);
+  const runtime = page.getByRole('combobox', { name: 'Runtime', exact: true });
+  const typed = 'runtime=10s';
+  await page.keyboard.type(typed);
+  await expect(runtime).toHaveValue('10s');
+  // Chromium undoes single characters if the page changes after each of them.
+  for (let step = 0; step < typed.length && (await text.inputValue()) !== JOB; step += 1)
+    await page.keyboard.press('Control+Z');
+  await expect(text).toHaveValue(JOB);
+  await expect(runtime).toHaveValue('');
+  for (let step = 0; step < typed.length; step += 1) await page.keyboard.press('Control+Shift+Z');
+  await expect(text).toHaveValue(`${JOB}${typed}`);
+  await expect(runtime).toHaveValue('10s');
+});
+
+test('shows errors, and can be used and left by keyboard', async ({ signedIn: page, server }) => {
+  const { text, list } = await open(page, server.url);
+  const editor = page.locator('.job-editor');
+  await page.keyboard.type('block_size=4k\nrw=randread\nno option\n');
+  await expect(editor.getByRole('listitem')).toContainText([/line 7.*neither option=value/]);
+  await expect(text).toHaveAttribute('aria-invalid', 'true');
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect.soft(await violationsOf(page), `errors, ${colorScheme}`).toEqual([]);
+  }
+  await page.keyboard.press('Shift+Tab');
+  await expect(editor.getByRole('button', { name: 'Copy' })).toBeFocused();
+  await page.keyboard.press('Tab');
+  await expect(text).toBeFocused();
+  await page.keyboard.press('Tab');
+  await expect(editor.getByRole('button', { name: 'line 7' })).toBeFocused();
+  await page.keyboard.press('Enter');
+  await expect(text).toBeFocused();
+  await page.keyboard.type('numjobs=1');
+  await expect(editor.getByRole('listitem')).toContainText([/line 5.*block_size/]);
+  await editor.getByRole('button', { name: 'line 5' }).press('Enter');
+  await page.keyboard.type('iod');
+  await expect(list).toBeVisible();
+  // Tab would accept what is listed, so Escape closes the list first.
+  await page.keyboard.press('Escape');
+  await expect(list).toBeHidden();
+  await page.keyboard.press('Tab');
+  await expect(text).not.toBeFocused();
+});

@@ -21,6 +21,9 @@ describe('an import', () => {
       '/usr/bin/fio --name=a',
       'diskspd.exe -b8k F:\\a.dat',
       'C:\\tools\\DiskSpd.exe -b8k F:\\a.dat',
+      'dd if=/dev/zero of=test bs=1M count=1024 oflag=direct',
+      'sudo ioping -R /dev/sda',
+      './vdbench -f parmfile',
     ])
       expect(needsImport(text), text).toBe(true);
     for (const text of ['[j]\nrw=read', '# fio job.fio\n[j]\nrw=read', 'rw=read', 'iodepth=4', ''])

@@ -16,17 +16,20 @@ const NAMES: Record<Dialect, string> = {
   fio_command: 'fio command',
   diskspd_command: 'diskspd command',
   other: 'Another tool',
-  unknown: 'Unknown',
+  unknown: 'Not recognized',
 };
 
 export const dialectName = (dialect: Dialect): string => NAMES[dialect];
 
+/** Benchmark commands. The import explains those that it cannot read. */
+const COMMAND =
+  /(^|[\s/\\])(fio|diskspd(\.exe)?|dd|ioping|elbencho|vdbench|iozone|bonnie\+\+|sysbench|hdparm)\s+\S/i;
+
 /** Whether the text must be imported, because the job editor cannot show it unchanged. */
 export function needsImport(text: string): boolean {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
-  const isCommand = /(^|[\s/\\])(fio|diskspd(\.exe)?)\s+\S/i;
   const hasSection = lines.some((line) => /^\s*\[[^\]]+\]\s*$/.test(line));
-  return !hasSection && lines.some((line) => isCommand.test(line));
+  return !hasSection && lines.some((line) => COMMAND.test(line));
 }
 
 /** The steps of an import, each with its jobs as a job file. A run has one step. */

@@ -90,7 +90,7 @@ const LineNumbers = memo(({ count, badLines }: LineNumbersProps) => (
       (line) =>
         line !== '' && (
           <span key={line} style={{ top: PADDING.top + LINE_HEIGHT * Number(line) }}>
-            ▸
+            ▸{Number(line) + 1}
           </span>
         ),
     )}

@@ -1,4 +1,4 @@
-import { act, cleanup, screen, waitFor, within } from '@testing-library/react';
+import { act, cleanup, fireEvent, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Confirmation, OptionDoc, Plan, Problem, RunRequest } from '../../api';
@@ -223,6 +223,14 @@ describe('starting', () => {
     });
   });
 
+  it('posts the text as typed, without a pause before the start', async () => {
+    showPage(NewRunPage, '/new');
+    await screen.findByText('Device speed.');
+    await userEvent.type(await text(), 'bssplit=4k/100{Enter}; the last words{Enter}numjobs=37');
+    await userEvent.click(start());
+    expect(started()[0]?.body).toMatchObject({ jobs: [{ bssplit: '4k/100', numjobs: '37' }] });
+  });
+
   it('shows problems next to the field, in the text and next to the button, and does not start', async () => {
     showPage(NewRunPage, '/new');
     const size = await screen.findByRole('combobox', { name: /Block size/ });
@@ -252,6 +260,17 @@ describe('starting', () => {
     await userEvent.type(field, 'S1');
     await userEvent.click(start());
     await waitFor(() => expect(started()[0]?.body).toMatchObject({ confirm: ['S1@1-a'] }));
+  });
+
+  it('lists the first of many problems', async () => {
+    showPage(NewRunPage, '/new');
+    const area = await text();
+    const lines = Array.from({ length: 2000 }, (_, line) => `${line}!`);
+    fireEvent.change(area, { target: { value: lines.join('\n') } });
+    const status = screen.getByRole('status');
+    expect(within(status).getAllByRole('listitem')).toHaveLength(21);
+    expect(status).toHaveTextContent(/line 20: .*1,981 more problems$/);
+    expect(area).toHaveAttribute('aria-invalid', 'true');
   });
 
   it('shows the line of a syntax error', async () => {

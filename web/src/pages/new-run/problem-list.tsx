@@ -1,6 +1,10 @@
 // Problems that prevent a start, one per line.
 import type { ReactNode } from 'react';
+import { plural } from '../../model/format/numbers';
 import type { FormProblem } from '../../model/job/form-problems';
+
+/** A file of another program can have a problem in each of thousands of lines. */
+const MAX_LISTED = 20;
 
 interface ProblemListProps {
   problems: readonly FormProblem[];
@@ -9,9 +13,10 @@ interface ProblemListProps {
 }
 
 export function ProblemList({ problems, prefix }: ProblemListProps) {
+  const unlisted = problems.length - MAX_LISTED;
   return (
     <ul className="problems">
-      {problems.map((problem) => (
+      {problems.slice(0, MAX_LISTED).map((problem) => (
         <li
           key={`${problem.option}${problem.line}${problem.detail}`}
           className={problem.isPrompt ? 'mute' : undefined}
@@ -19,6 +24,7 @@ export function ProblemList({ problems, prefix }: ProblemListProps) {
           {prefix?.(problem)} {problem.detail} <span className="mute">{problem.remedy}</span>
         </li>
       ))}
+      {unlisted > 0 && <li>{plural(unlisted, 'more problem')}</li>}
     </ul>
   );
 }

@@ -3,7 +3,9 @@ import { useMemo, useState } from 'react';
 import type { FormProblem } from '../../model/job/form-problems';
 import { type JobOptions, jobsOf, parseJobText, setOption } from '../../model/job/job-text';
 import { useByValue } from './use-by-value';
-import type { ChangeText } from './use-job-text';
+
+/** Edits the text, which is stored elsewhere. */
+export type ChangeText = (edit: (text: string) => string) => void;
 
 /** Edits of the job in the form. The same object until another job is selected. */
 export interface JobEdits {

@@ -5,10 +5,8 @@ import type { Plan } from '../../api';
 import type { FormProblem } from '../../model/job/form-problems';
 import { type JobFile, type JobOptions, jobsOf, parseJobText } from '../../model/job/job-text';
 import { useByValue } from './use-by-value';
-import type { JobForm } from './use-job-form';
+import type { ChangeText, JobForm } from './use-job-form';
 import type { PlanState } from './use-plan';
-
-export type ChangeText = (edit: (text: string) => string) => void;
 
 interface JobText {
   text: string;
