@@ -26,8 +26,8 @@ fn changes_beyond_the_axis_are_arrows() {
         html.matches("Z\" fill=\"currentColor\"/>").count()
     };
     assert_eq!(heads(0.95), 0);
-    // IOPS and bandwidth.
-    assert_eq!(heads(4.0), 2);
+    // IOPS, bandwidth, and CPU time per I/O.
+    assert_eq!(heads(4.0), 3);
 }
 
 #[test]
