@@ -38,9 +38,19 @@ pub(crate) fn answers(
                 return format!("Not comparable: {obstacle}");
             }
             let changes = headlines(index, metrics, &mut reasons);
-            answer(&groups[baseline].label, &group.label, &changes, confidence) + caution
+            let (base, name) = (quoted(&groups[baseline].label), quoted(&group.label));
+            answer(&base, &name, &changes, confidence) + caution
         })
         .collect()
+}
+
+/// A label in a sentence. Numbers of runs and studies, such as `#12`, need no quotes.
+fn quoted(label: &str) -> String {
+    if label.starts_with('#') {
+        label.to_owned()
+    } else {
+        format!("“{label}”")
+    }
 }
 
 /// The headline metrics of a group, with their changes. The reason for the first metric is removed

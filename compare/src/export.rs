@@ -4,4 +4,5 @@ pub mod csv;
 pub mod html;
 pub mod markdown;
 pub mod markup;
+mod plot;
 pub mod table;

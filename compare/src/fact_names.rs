@@ -4,11 +4,18 @@ use crate::settings::HELD_DATA;
 
 /// Settings keep their option names, such as `bs`.
 pub(crate) fn fact_name(name: &str) -> String {
+    if let Some(code) = name.strip_prefix("finding ") {
+        return format!("finding: {}", finding_name(code));
+    }
     let known = match name {
         HELD_DATA => "data in the target before the run",
+        "targets.alignment" => "target alignment",
         "targets.device" => "device",
+        "targets.existed" => "target existed before the run",
         "targets.filesystem" => "filesystem",
         "targets.identity" => "device identity",
+        "targets.layout_bytes" => "bytes written by layout",
+        "targets.layout_offset" => "start of the layout",
         "targets.length" => "target size",
         "clocksource" => "clock source",
         "cpu_model" => "CPU model",

@@ -98,7 +98,7 @@ fn overlap(base: &Group, group: &Group) -> Option<String> {
         count => format!(" and {count} other runs are"),
     };
     Some(format!(
-        "{}{others} in both `{}` and `{}`.",
+        "{}{others} in both “{}” and “{}”.",
         first.label, base.label, group.label
     ))
 }

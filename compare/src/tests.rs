@@ -2,6 +2,7 @@
 
 mod exclusions;
 mod gate;
+mod html;
 mod latency_kinds;
 mod looks;
 mod obstacles;
@@ -125,7 +126,7 @@ fn groups_of_repeats_get_a_verdict() {
         let (slower, answer) = verdict(0.95);
         assert_eq!(slower, Some(ChangeVerdict::Worse), "{answer}");
         assert!(
-            answer.starts_with("after has 5.0 % lower read IOPS than before (95 % interval −"),
+            answer.starts_with("“after” has 5.0 % lower read IOPS than “before” (95 % interval −"),
             "{answer}"
         );
         assert_eq!(verdict(1.1).0, Some(ChangeVerdict::Better));

@@ -95,7 +95,7 @@ fn a_copy_in_both_groups_is_the_same_run() {
     let output = compare(&before, &after, &["--fail-if", "read.iops worse than 5%"]);
     let printed = words(&output.stdout);
     assert_eq!(output.status.code(), Some(6), "{printed}");
-    let expected = "3.json is in both `before` and `after`.";
+    let expected = "3.json is in both “before” and “after”.";
     assert!(printed.contains(expected), "{printed}");
 }
 
@@ -234,7 +234,7 @@ fn output_formats_have_the_same_numbers() {
     assert_eq!(json["rules"][0]["outcome"], "failed");
     let plain = formatted("text");
     assert!(
-        plain.contains("after has 10 % lower read IOPS than before"),
+        plain.contains("“after” has 10 % lower read IOPS than “before”"),
         "{plain}"
     );
     let markdown = formatted("markdown");

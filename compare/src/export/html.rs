@@ -4,13 +4,14 @@
 use crate::{
     export::{
         markup::escaped,
+        plot::{axis, forest_plot},
         table::{MetricRow, group_values, metric_rows},
     },
     fact_names::fact_name,
     level::confidence_text,
 };
 use leadline_protocol::{
-    compare::{Assessment, Change, ComparabilityLevel, ComparedGroup, Difference},
+    compare::{Assessment, ComparabilityLevel, ComparedGroup, Difference},
     metrics::Better,
 };
 use std::fmt::Write;
@@ -22,14 +23,16 @@ h1 { font-size: 20px } h2 { font-size: 15px; margin-top: 28px }
 .answer { font-size: 17px; font-weight: 600 }
 .notice { border-left: 4px solid #c3ccd6; padding: 6px 12px; background: #f6f7f9 }
 .comparable { border-color: #0b8a6a } .with_differences { border-color: #c77700 } .not_comparable { border-color: #c2410c }
-td:first-child { min-width: 90px } .metrics td:first-child { min-width: 190px } .metrics .mute { white-space: nowrap } .time { white-space: nowrap !important }
+td:first-child { min-width: 90px } .metrics td:first-child { min-width: 190px } .metrics td .mute { white-space: nowrap } .time { white-space: nowrap !important }
 .metrics td { border-bottom: 0 } .metrics td, .reason td { border-top: 1px solid #dde2e8 }
 .reason td { border-top: 0; padding-top: 0; font-size: 12px; color: #55636f }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums }
 th, td { text-align: right; padding: 4px 8px; border-bottom: 1px solid #dde2e8; white-space: nowrap }
-th:first-child, td:first-child, .text { text-align: left; white-space: normal; overflow-wrap: anywhere }
+th { vertical-align: bottom } th:first-child, td:first-child, .text { text-align: left; white-space: normal; overflow-wrap: anywhere }
+.label { white-space: normal; overflow-wrap: anywhere; min-width: 90px } .differences td { white-space: normal; overflow-wrap: anywhere }
+th .mute { display: block; font-weight: 400 }
 .better { color: #08694f; font-weight: 600 } .worse { color: #b03a0a; font-weight: 600 }
-.mute { color: #55636f; font-size: 12px } svg { vertical-align: middle; color: #55636f }
+.mute { color: #55636f; font-size: 12px } svg { vertical-align: middle; color: #55636f; overflow: visible } svg text { font-size: 11px; fill: currentColor }
 @media (max-width: 700px) { table { display: block; overflow-x: auto } }
 ";
 
@@ -82,8 +85,8 @@ fn push_metrics(html: &mut String, assessment: &Assessment, group: usize, labels
     let limit = limit(&rows);
     let common = common_threshold(assessment);
     let gray = match common {
-        Some(percent) => format!("±{percent} %"),
-        None => "smallest change that matters".into(),
+        Some(percent) => format!("gray: ±{percent} %"),
+        None => "gray: smallest change that matters".into(),
     };
     let is_paired = rows
         .iter()
@@ -91,13 +94,16 @@ fn push_metrics(html: &mut String, assessment: &Assessment, group: usize, labels
     let unit = if is_paired { "pair of runs" } else { "run" };
     let _ = writeln!(
         html,
-        "<h2>“{}” compared with “{baseline}”</h2>\n<p class=\"mute\">The change is the typical change of a {unit}. It is not the ratio of the two columns, which are medians of the runs.</p>\n<table class=\"metrics\"><thead><tr><th>Metric</th><th>{baseline}</th><th>{}</th><th>Change</th><th>{} interval</th><th>−{limit:.0} to +{limit:.0} % (gray: {gray})</th><th>Verdict</th></tr></thead><tbody>",
+        "<h2>“{}” compared with “{baseline}”</h2>\n<p class=\"mute\">The change is the typical change of a {unit}. It is not the ratio of the two columns, which are medians of the runs.</p>\n<table class=\"metrics\"><thead><tr><th>Metric</th>{}{}<th>Change</th><th>{} interval</th><th>Change and interval<span class=\"mute\">{gray}</span>{}</th><th>Verdict</th></tr></thead><tbody>",
         labels[group],
-        labels[group],
-        confidence_text(assessment.confidence_percent)
+        group_head(assessment, assessment.baseline as usize, labels),
+        group_head(assessment, group, labels),
+        confidence_text(assessment.confidence_percent),
+        axis(limit)
     );
     for row in &rows {
-        let own_reason = row.reason.as_deref().filter(|_| common_reason.is_none());
+        let undecided = row.reason.as_deref().filter(|_| common_reason.is_none());
+        let own_reason = undecided.or(row.no_change.as_deref());
         let plot = row.numbers.map_or_else(String::new, |change| {
             forest_plot(change, limit, row.threshold_percent)
         });
@@ -167,33 +173,14 @@ fn limit(rows: &[MetricRow]) -> f64 {
     (largest * 1.1).clamp(threshold * 2.5, 60.0_f64.max(threshold * 2.5))
 }
 
-/// An arrowhead at an end of the plot, for an interval that continues beyond it.
-fn arrow(is_cut: bool, tip: u32, base: u32) -> String {
-    let head = format!("M{base} 4L{tip} 9L{base} 14");
-    if is_cut { head } else { String::new() }
-}
-
-/// Draws the interval relative to the threshold.
-fn forest_plot(change: &Change, limit: f64, threshold: f64) -> String {
-    let x = |percent: f64| (percent.clamp(-limit, limit) / limit + 1.0) * 100.0;
-    let band = threshold / limit * 100.0;
-    let interval = change
-        .interval_percent
-        .map_or_else(String::new, |interval| {
-            let left = arrow(interval.low < -limit, 0, 6);
-            let right = arrow(interval.high > limit, 200, 194);
-            format!(
-                "<path d=\"M{:.1} 9H{:.1}{left}{right}\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"2\"/>",
-                x(interval.low),
-                x(interval.high)
-            )
-        });
-    format!(
-        "<svg width=\"150\" height=\"18\" viewBox=\"0 0 200 18\" preserveAspectRatio=\"none\" aria-hidden=\"true\"><rect x=\"{:.1}\" width=\"{:.1}\" height=\"18\" fill=\"#eef1f4\"/><path d=\"M100 0V18\" stroke=\"#dde2e8\"/>{interval}<circle cx=\"{:.1}\" cy=\"9\" r=\"4\" fill=\"currentColor\"/></svg>",
-        100.0 - band,
-        2.0 * band,
-        x(change.percent)
-    )
+/// The head of a column with values of a group.
+fn group_head(assessment: &Assessment, group: usize, labels: &[String]) -> String {
+    let label = &labels[group];
+    let statistic = match assessment.groups[group].complete {
+        1 => String::new(),
+        runs => format!("<span class=\"mute\">median of {runs} runs</span>"),
+    };
+    format!("<th class=\"label\">{label}{statistic}</th>")
 }
 
 fn push_differences(html: &mut String, assessment: &Assessment, labels: &[String]) {
@@ -210,11 +197,11 @@ fn push_differences(html: &mut String, assessment: &Assessment, labels: &[String
     }
     let heads: String = labels
         .iter()
-        .map(|label| format!("<th>{label}</th>"))
+        .map(|label| format!("<th class=\"label\">{label}</th>"))
         .collect();
     let _ = writeln!(
         html,
-        "<h2>Differences</h2>\n<table><thead><tr><th></th>{heads}</tr></thead><tbody>"
+        "<h2>Differences</h2>\n<table class=\"differences\"><thead><tr><th></th>{heads}</tr></thead><tbody>"
     );
     for difference in differences {
         let mark = if difference.is_harmful {

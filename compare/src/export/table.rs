@@ -24,6 +24,8 @@ pub struct MetricRow<'a> {
     pub verdict: &'static str,
     /// Why the verdict is `undecided`.
     pub reason: Option<String>,
+    /// Why there is no change.
+    pub no_change: Option<String>,
     /// The numeric values; null without a change.
     pub numbers: Option<&'a Change>,
 }
@@ -31,11 +33,16 @@ pub struct MetricRow<'a> {
 /// `group` is the index of a group.
 pub fn metric_rows(assessment: &Assessment, group: usize) -> Vec<MetricRow<'_>> {
     let rows = assessment.metrics.iter();
-    rows.filter_map(|metric| metric_row(metric, assessment.baseline as usize, group))
+    rows.filter_map(|metric| metric_row(assessment, metric, group))
         .collect()
 }
 
-fn metric_row(metric: &ComparedMetric, baseline: usize, group: usize) -> Option<MetricRow<'_>> {
+fn metric_row<'a>(
+    assessment: &'a Assessment,
+    metric: &'a ComparedMetric,
+    group: usize,
+) -> Option<MetricRow<'a>> {
+    let baseline = assessment.baseline as usize;
     let row = METRICS
         .iter()
         .find(|row| row.is_tested && row.name == metric.name)?;
@@ -60,8 +67,31 @@ fn metric_row(metric: &ComparedMetric, baseline: usize, group: usize) -> Option<
         reason: change
             .filter(|change| change.verdict == Some(ChangeVerdict::Undecided))
             .and_then(|change| change.reason.clone()),
+        no_change: change
+            .is_none()
+            .then(|| no_change(assessment, metric, group)),
         numbers: change,
     })
+}
+
+/// Why a group has no change from the baseline.
+fn no_change(assessment: &Assessment, metric: &ComparedMetric, group: usize) -> String {
+    let baseline = assessment.baseline as usize;
+    let median = |group: usize| metric.groups.get(group).and_then(|group| group.median);
+    let missing = [baseline, group]
+        .into_iter()
+        .find(|group| median(*group).is_none());
+    if let Some(group) = missing {
+        return format!(
+            "No run of “{}” has a value.",
+            assessment.groups[group].label
+        );
+    }
+    let label = &assessment.groups[baseline].label;
+    if median(baseline) == Some(0.0) {
+        return format!("The value of “{label}” is 0, so there is no ratio.");
+    }
+    format!("A value of “{label}” is a lower bound: I/Os were in flight at the end of the run.")
 }
 
 /// The distinct values in each group, except for excluded runs. Multiple values are listed with

@@ -22,10 +22,10 @@ fn overlapping_groups_are_not_comparable() {
     assert_eq!(comparability.level, ComparabilityLevel::NotComparable);
     assert_eq!(
         comparability.sentence,
-        "Not comparable: #4 and 2 other runs are in both `a` and `b`."
+        "Not comparable: #4 and 2 other runs are in both “a” and “b”."
     );
     let one = compare_runs(&[("a", all[..4].to_vec()), ("b", all[3..].to_vec())]);
-    assert_eq!(one.answers, ["Not comparable: #4 is in both `a` and `b`."]);
+    assert_eq!(one.answers, ["Not comparable: #4 is in both “a” and “b”."]);
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn other_groups_stay_comparable() {
         "Not comparable: failed has no run with a complete result."
     );
     assert!(
-        assessment.answers[1].starts_with("after has 10 % lower read IOPS than before"),
+        assessment.answers[1].starts_with("“after” has 10 % lower read IOPS than “before”"),
         "{}",
         assessment.answers[1]
     );

@@ -77,6 +77,14 @@ pub struct VerifyBacklog {
     pub batch: u32,
 }
 
+impl VerifyOptions {
+    /// Whether the expected data depends on which worker wrote a block last, so that workers cannot
+    /// write to the same region. With a pattern alone, all workers write the same data.
+    pub fn needs_own_region(&self) -> bool {
+        !self.only && self.method != VerifyMethod::Pattern
+    }
+}
+
 fn is_zero(number: &u64) -> bool {
     *number == 0
 }

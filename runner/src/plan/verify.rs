@@ -355,11 +355,10 @@ fn reject_shared(first: &Writer, second: &Writer, issues: &mut Issues) {
 }
 
 fn writers(index: usize, job: &ResolvedJob) -> impl Iterator<Item = Writer<'_>> {
-    // With a pattern alone, all workers write the same data.
     let is_verified = job
         .data
         .verify
-        .is_some_and(|verify| !verify.only && verify.method != VerifyMethod::Pattern);
+        .is_some_and(|verify| verify.needs_own_region());
     let targets = job.targets.iter().filter(|_| job.pattern.rw.destroys());
     targets.flat_map(move |target| {
         let workers = if target.worker.is_some() {

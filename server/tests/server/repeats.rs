@@ -153,7 +153,7 @@ async fn overlapping_groups_are_rejected() {
     assert_eq!(comparison["comparability"]["level"], "not_comparable");
     assert_eq!(
         comparison["answers"][0],
-        "Not comparable: #3 is in both `#1, #2, #3` and `#3, #4, #5`."
+        "Not comparable: #3 is in both “#1, #2, #3” and “#3, #4, #5”."
     );
 }
 

@@ -84,7 +84,7 @@ function Beyond({ side, percent, point }: BeyondProps) {
 export function ForestAxis({ scale: { limit } }: { scale: ForestScale }) {
   const label = limit < 10 ? limit.toFixed(1) : limit.toFixed(0);
   return (
-    <span className="forest-axis mute">
+    <span className="forest-axis mute" style={{ width: WIDTH }}>
       <span>−{label} %</span>
       <span>0</span>
       <span>+{label} %</span>

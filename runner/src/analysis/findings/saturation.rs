@@ -3,6 +3,7 @@
 use crate::analysis::{context::Context, findings::rerun};
 use leadline_protocol::{
     finding::{Finding, Severity::Warning},
+    job::range::MAX_WORKERS,
     plan::job::{Mode, ResolvedJob},
 };
 use serde_json::json;
@@ -46,6 +47,11 @@ pub(crate) fn depth_not_reached(context: &Context) -> Option<Finding> {
         return finding("Set direct=1: buffered I/O completes or blocks while it is submitted.")
             .with_rerun(rerun::direct());
     }
+    if !can_add_jobs(jobs) {
+        return Some(finding(
+            "Use one file per job (directory) and more jobs (numjobs): jobs that verify blocks cannot share a region.",
+        ));
+    }
     let remedy =
         "Increase numjobs to submit in parallel; the filesystem may also serialize writers.";
     with_more_jobs(finding(remedy), jobs)
@@ -70,10 +76,32 @@ fn mean_depth(jobs: &[ResolvedJob]) -> f64 {
     depth as f64 / workers.max(1) as f64
 }
 
-/// Offers a rerun with twice the largest `numjobs`, because a patch applies to all jobs.
+/// Whether every job can have twice the largest `numjobs`. Plans reject verified regions that
+/// several workers write to, and more workers than `MAX_WORKERS`.
+fn can_add_jobs(jobs: &[ResolvedJob]) -> bool {
+    let is_shared = |job: &ResolvedJob| {
+        job.targets
+            .iter()
+            .any(|target| target.worker.is_none() && job.target.offset_increment < target.size)
+    };
+    let needs_own_region = |job: &ResolvedJob| {
+        job.data
+            .verify
+            .is_some_and(|verify| verify.needs_own_region())
+    };
+    let is_rejected =
+        |job: &ResolvedJob| job.pattern.rw.destroys() && needs_own_region(job) && is_shared(job);
+    let workers = u64::from(doubled(jobs)) * jobs.len() as u64;
+    workers <= u64::from(MAX_WORKERS) && !jobs.iter().any(is_rejected)
+}
+
+/// Twice the largest `numjobs`, because a patch applies to all jobs.
+fn doubled(jobs: &[ResolvedJob]) -> u32 {
+    2 * jobs.iter().map(|job| job.numjobs).max().unwrap_or(1)
+}
+
 fn with_more_jobs(finding: Finding, jobs: &[ResolvedJob]) -> Option<Finding> {
-    let doubled = 2 * jobs.iter().map(|job| job.numjobs).max().unwrap_or(1);
-    let (label, patch) = rerun::with_jobs(doubled);
+    let (label, patch) = rerun::with_jobs(doubled(jobs));
     finding.with_rerun((&label, patch))
 }
 
@@ -94,14 +122,14 @@ pub(crate) fn cpu_bound(context: &Context) -> Option<Finding> {
         let sentence = format!(
             "The CPU was the limit, not the storage: the runner used {runner:.0} % of one CPU."
         );
-        let finding = Finding::new(
-            Warning,
-            "cpu_bound",
-            sentence,
-            evidence,
-            "Use more jobs (numjobs) on more CPUs, or larger I/Os.",
-        );
-        return with_more_jobs(finding, context.jobs);
+        let finding = |remedy| Finding::new(Warning, "cpu_bound", sentence, evidence, remedy);
+        if !can_add_jobs(context.jobs) {
+            return Some(finding(
+                "Use larger I/Os, or more jobs (numjobs) with one file each (directory).",
+            ));
+        }
+        let remedy = "Use more jobs (numjobs) on more CPUs, or larger I/Os.";
+        return with_more_jobs(finding(remedy), context.jobs);
     }
     if host < BUSY_PERCENT {
         return None;
@@ -117,4 +145,80 @@ pub(crate) fn cpu_bound(context: &Context) -> Option<Finding> {
         "Run again on an idle host.",
     )
     .with_rerun(rerun::unchanged())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{resolve, tests::host::TableHost};
+    use leadline_protocol::{job::run_spec::parse_run, plan::Plan};
+    use serde_json::Value;
+
+    fn plan(changes: &Value, numjobs: u32) -> Plan {
+        let mut job = json!({"rw": "randwrite", "size": "1m", "direct": 1});
+        for (option, value) in changes.as_object().unwrap() {
+            job[option] = value.clone();
+        }
+        job["numjobs"] = json!(numjobs);
+        resolve(&parse_run(&job).unwrap(), &TableHost::default())
+    }
+
+    /// More jobs are offered exactly if the plan with them has no problem.
+    #[test]
+    fn more_jobs_are_offered_only_if_the_plan_accepts_them() {
+        let file = json!({"filename": "full"});
+        let verified = json!({"filename": "full", "verify": "crc32c"});
+        let merged = |job: &Value, change: Value| {
+            let mut job = job.clone();
+            for (option, value) in change.as_object().unwrap() {
+                job[option] = value.clone();
+            }
+            job
+        };
+        for (job, numjobs, is_accepted) in [
+            (file.clone(), 1, true),
+            (verified.clone(), 1, false),
+            (merged(&verified, json!({"rw": "randrw"})), 1, false),
+            (merged(&verified, json!({"rw": "randread"})), 1, true),
+            (
+                merged(
+                    &verified,
+                    json!({"verify": "pattern", "verify_pattern": "0xff"}),
+                ),
+                1,
+                true,
+            ),
+            (
+                merged(&verified, json!({"offset_increment": "1m"})),
+                1,
+                true,
+            ),
+            (
+                merged(&verified, json!({"offset_increment": "1m"})),
+                2,
+                true,
+            ),
+            (
+                merged(&verified, json!({"offset_increment": "512k"})),
+                1,
+                false,
+            ),
+            (json!({"verify": "crc32c"}), 1, true),
+            (json!({"verify": "crc32c"}), 4, true),
+            (json!({"rw": "randread", "filename": "full"}), 512, true),
+            (json!({"rw": "randread", "filename": "full"}), 513, false),
+        ] {
+            let case = format!("{job} with {numjobs} jobs");
+            let today = plan(&job, numjobs);
+            assert!(today.problems.is_empty(), "{case}: {:?}", today.problems);
+            let doubled = plan(&job, 2 * numjobs);
+            assert_eq!(
+                doubled.problems.is_empty(),
+                is_accepted,
+                "{case}: {:?}",
+                doubled.problems
+            );
+            assert_eq!(can_add_jobs(&today.jobs), is_accepted, "{case}");
+        }
+    }
 }

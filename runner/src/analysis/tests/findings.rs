@@ -662,3 +662,32 @@ fn steady_state_that_was_not_reached() {
         json!({"runtime": "120000ms", "time_based": 1})
     );
 }
+
+/// Plans reject several workers that verify what they write to the same region.
+#[test]
+fn no_rerun_with_more_jobs_if_they_would_share_a_verified_region() {
+    let verify = json!({"method": "crc32c", "interval": 4096, "reads_back": true, "only": false, "fatal": false});
+    let reruns = |fields: Value| {
+        let run = with_job(
+            one_direction("randwrite", true, (30_000, 4), (30_000, 120_000)),
+            fields,
+        );
+        let (report, jobs) = with(run, |report| {
+            report.achieved_depth = Some(10.0);
+            report.cpu = Some(cpu(97.0, 50.0));
+        });
+        let (_, findings) = analyze(&report, &jobs, &HostFacts::default());
+        let labels = |code: &str| {
+            let mut found = findings.iter().filter(|finding| finding.code == code);
+            let finding = found.next().unwrap_or_else(|| panic!("no {code}"));
+            finding.patch_label.clone()
+        };
+        [labels("depth_not_reached"), labels("cpu_bound")]
+    };
+    let offered = Some("Rerun with 2 jobs".to_owned());
+    assert_eq!(reruns(json!({"iodepth": 32})), [offered.clone(), offered]);
+    assert_eq!(
+        reruns(json!({"iodepth": 32, "verify": verify})),
+        [None, None]
+    );
+}

@@ -61,14 +61,8 @@ it('groups the facts with units and without unknown ones', () =>
       'Write cache: Write back',
       'Read-ahead: 8 MiB',
     ],
-    [
-      'Use and access',
-      'Filesystem: ext4',
-      'Mounts: / (rw,relatime)',
-      'Used by: mounted at / (ext4)',
-      'Read access: Allowed',
-      'Write access: Not allowed: /dev/vda is in use.',
-    ],
+    ['Use', 'Filesystem: ext4', 'Mounts: / (rw, relatime)', 'Used by: mounted at / (ext4)'],
+    ['Access', 'Read access: Allowed', 'Write access: Not allowed: /dev/vda is in use.'],
   ]));
 
 it('names a missing identity and an unused device', () => {

@@ -21,7 +21,8 @@ export const deviceFacts = (device: Device): FactGroup[] =>
     { title: 'Identity', facts: identity(device) },
     { title: 'Geometry', facts: geometry(device) },
     { title: 'Queue and cache', facts: queue(device) },
-    { title: 'Use and access', facts: use(device) },
+    { title: 'Use', facts: use(device) },
+    { title: 'Access', facts: access(device) },
   ].map(({ title, facts }) => ({ title, facts: facts.filter(({ values }) => values.length > 0) }));
 
 type Value = string | null | undefined;
@@ -71,11 +72,16 @@ const use = (device: Device): DeviceFact[] => [
   fact('Used by', device.used_by.length > 0 ? device.used_by : 'Not in use'),
   identifier('On devices', device.parents),
   identifier('Backing file', device.backing_file),
+];
+
+const access = (device: Device): DeviceFact[] => [
   fact('Read access', describeAccess(device.read_access)),
   fact('Write access', describeAccess(device.write_access)),
 ];
 
-const describeMount = ({ point, options }: Mount) => (options ? `${point} (${options})` : point);
+/** Options may wrap after commas. */
+const describeMount = ({ point, options }: Mount) =>
+  options ? `${point} (${options.replaceAll(',', ', ')})` : point;
 
 const describeAccess = ({ allowed, reason }: Access) =>
   allowed ? 'Allowed' : ['Not allowed', reason].filter(Boolean).join(': ');

@@ -73,7 +73,7 @@ export function HistoryPage() {
         <ColumnMenu value={shown} onChange={setShown} />
         <ViewMenu search={{ ...search, columns: shown.join(',') }} />
         <ImportResultButton />
-        <LinkButton to="/new" variant={isFirstVisit ? 'default' : 'filled'}>
+        <LinkButton to="/new" variant={isFirstVisit || chosen.length > 0 ? 'default' : 'filled'}>
           New run
         </LinkButton>
       </div>
