@@ -1,6 +1,10 @@
 //! The result of a comparison, as one sentence per group.
 
-use crate::{level::confidence_text, undecided::pairs};
+use crate::{
+    group::{BASELINE_LABEL, NEWEST_GROUP_LABEL},
+    level::confidence_text,
+    undecided::pairs,
+};
 use leadline_protocol::{
     compare::{Change, ChangeVerdict, ComparedGroup, ComparedMetric},
     metrics::METRICS,
@@ -44,9 +48,10 @@ pub(crate) fn answers(
         .collect()
 }
 
-/// A label in a sentence. Numbers of runs and studies, such as `#12`, need no quotes.
-fn quoted(label: &str) -> String {
-    if label.starts_with('#') {
+/// A label in a sentence. Numbers of runs and studies, such as `#12`, and the labels of a trend
+/// need no quotes.
+pub(crate) fn quoted(label: &str) -> String {
+    if label.starts_with('#') || [BASELINE_LABEL, NEWEST_GROUP_LABEL].contains(&label) {
         label.to_owned()
     } else {
         format!("“{label}”")

@@ -7,6 +7,10 @@ use leadline_protocol::{
 };
 use std::collections::BTreeMap;
 
+/// Labels of the two groups of a trend comparison. Sentences contain them without quotes.
+pub const BASELINE_LABEL: &str = "the baseline";
+pub const NEWEST_GROUP_LABEL: &str = "the newest group";
+
 /// A group of repeats of a test.
 #[derive(Clone, Debug)]
 pub struct Group<'a> {

@@ -1,6 +1,7 @@
 //! Reasons why a group is not comparable with the baseline.
 
 use crate::{
+    answer::quoted,
     fact_names::fact_name,
     fingerprint::job_facts,
     group::{ComparedRun, Group},
@@ -30,7 +31,7 @@ pub(crate) fn obstacles(groups: &[Group], baseline: usize) -> Vec<Option<String>
 }
 
 fn of_group(group: &Group) -> Option<String> {
-    let label = &group.label;
+    let label = quoted(&group.label);
     if group.included().next().is_none() {
         return Some(match &group.runs[..] {
             [] => format!("{label} has no runs."),
@@ -119,7 +120,8 @@ fn no_common_direction(base: &Group, group: &Group) -> Option<String> {
     (!share_one).then(|| {
         format!(
             "{} and {} have no I/O direction in common.",
-            base.label, group.label
+            quoted(&base.label),
+            quoted(&group.label)
         )
     })
 }

@@ -39,7 +39,7 @@ fn groups_that_mix_hosts_are_not_comparable() {
     ]);
     assert_eq!(
         assessment.comparability.sentence,
-        "Not comparable: before mixes different hosts or devices: the runs differ in kernel (6.1 / 6.2)."
+        "Not comparable: “before” mixes different hosts or devices: the runs differ in kernel (6.1 / 6.2)."
     );
     let mut updated = group(1.0, 1, "6.1");
     updated[3].host_facts.as_mut().unwrap().runner = "0.2.0".into();
@@ -72,11 +72,11 @@ fn other_groups_stay_comparable() {
     assert_eq!(comparability.sentence, "Same test on the same host.");
     assert_eq!(
         comparability.reasons[0],
-        "Not comparable: failed has no run with a complete result."
+        "Not comparable: “failed” has no run with a complete result."
     );
     assert_eq!(
         assessment.answers[0],
-        "Not comparable: failed has no run with a complete result."
+        "Not comparable: “failed” has no run with a complete result."
     );
     assert!(
         assessment.answers[1].starts_with("“after” has 10 % lower read IOPS than “before”"),
@@ -117,7 +117,7 @@ fn an_obstacle_of_the_baseline_is_stated_once() {
     let comparability = &assessment.comparability;
     assert_eq!(
         comparability.sentence,
-        "Not comparable: a has no run with a complete result."
+        "Not comparable: “a” has no run with a complete result."
     );
     let stated = comparability
         .reasons

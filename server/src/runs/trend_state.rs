@@ -9,9 +9,12 @@ use crate::{
         trends::SeriesExtent,
     },
 };
-use leadline_compare::trend::{
-    points::{SeriesRun, points},
-    state::{newest_group, of_comparison, without_comparison},
+use leadline_compare::{
+    group::{BASELINE_LABEL, NEWEST_GROUP_LABEL},
+    trend::{
+        points::{SeriesRun, points},
+        state::{newest_group, of_comparison, without_comparison},
+    },
 };
 use leadline_protocol::trend::{Baseline, SeriesState, TrendState};
 
@@ -74,8 +77,8 @@ impl Runs {
         };
         let request = Request {
             groups: vec![
-                groups::labeled("the baseline", baseline.runs.clone()),
-                groups::labeled("the newest group", newest.clone()),
+                groups::labeled(BASELINE_LABEL, baseline.runs.clone()),
+                groups::labeled(NEWEST_GROUP_LABEL, newest.clone()),
             ],
             baseline: 0,
             threshold: stored.threshold_percent,
