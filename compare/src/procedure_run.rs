@@ -7,6 +7,6 @@ use leadline_protocol::status::RunStatus;
 #[derive(Clone, Debug)]
 pub struct ProcedureRun<'a> {
     pub run: ComparedRun<'a>,
-    /// Status of a first attempt that `run` repeats.
-    pub repeats: Option<RunStatus>,
+    /// Status of the failed or interrupted first attempt, if `run` is a retry.
+    pub first_attempt: Option<RunStatus>,
 }

@@ -265,7 +265,7 @@ fn add_preconditioning(runs: &[(SniaRun, &ProcedureRun)], found: &mut Deviations
 /// Repeated runs, and runs of the window that were disturbed or served by memory.
 fn add_runs(runs: &[(SniaRun, &ProcedureRun)], steady: Option<Window>, found: &mut Deviations) {
     for (role, run) in runs {
-        if let (SniaRun::Round { round, .. }, Some(status)) = (role, run.repeats) {
+        if let (SniaRun::Round { round, .. }, Some(status)) = (role, run.first_attempt) {
             let sentence = format!(
                 "A run of round {round} was repeated, because the first attempt was {}. The device received its writes twice.",
                 status.as_str()

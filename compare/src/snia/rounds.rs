@@ -65,7 +65,7 @@ pub(crate) fn rounds(test: &SniaTest, runs: &[Option<ProcedureRun>]) -> Rounds {
                 *value = Some(cell_value(job));
             }
         }
-        if run.repeats == Some(RunStatus::Interrupted) {
+        if run.first_attempt == Some(RunStatus::Interrupted) {
             round.interruption = Some(Interruption {
                 is_before: false,
                 sentence: "Interrupted: a run of this round was repeated.".into(),

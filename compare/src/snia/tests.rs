@@ -131,7 +131,7 @@ fn inputs(runs: &[Run]) -> Vec<Option<ProcedureRun<'_>>> {
     let run = |run| {
         Some(ProcedureRun {
             run: ComparedRun::new(run, None),
-            repeats: None,
+            first_attempt: None,
         })
     };
     runs.iter().map(run).collect()
@@ -199,7 +199,7 @@ fn interruptions_restart_the_window() {
     );
     // The run of round 3 was interrupted and repeated.
     let mut repeated = inputs(&runs);
-    repeated[3].as_mut().unwrap().repeats = Some(RunStatus::Interrupted);
+    repeated[3].as_mut().unwrap().first_attempt = Some(RunStatus::Interrupted);
     assert_eq!(
         early_end(&test, &repeated).as_deref(),
         Some("steady state in round 8")
@@ -207,7 +207,7 @@ fn interruptions_restart_the_window() {
     let round = &results(&test, &repeated).rounds[2];
     assert!(round.interruption.is_some());
     // The repeat of a failed run does not interrupt the round.
-    repeated[3].as_mut().unwrap().repeats = Some(RunStatus::Failed);
+    repeated[3].as_mut().unwrap().first_attempt = Some(RunStatus::Failed);
     assert_eq!(
         early_end(&test, &repeated).as_deref(),
         Some("steady state in round 5")

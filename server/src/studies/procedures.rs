@@ -9,10 +9,10 @@ use leadline_compare::{
 use leadline_protocol::{run::Run, status::RunStatus, study::procedure::ProcedureResults};
 use std::collections::BTreeMap;
 
-/// A run of a procedure; `repeats` is the status of the first attempt.
+/// A run of a procedure; `first_attempt` is the status of the run that it retries.
 pub(super) struct StoredRun {
     run: Run,
-    repeats: Option<RunStatus>,
+    first_attempt: Option<RunStatus>,
 }
 
 impl Runs {
@@ -65,8 +65,8 @@ impl Runs {
             let failed = by_step
                 .remove(&step)
                 .map(|failed| failed.run.summary.status);
-            let repeats = failed.filter(|_| summary.retry_of.is_some());
-            by_step.insert(step, StoredRun { run, repeats });
+            let first_attempt = failed.filter(|_| summary.retry_of.is_some());
+            by_step.insert(step, StoredRun { run, first_attempt });
         }
         let steps = 1..=stored.steps.len() as u32;
         Ok(steps.map(|step| by_step.remove(&step)).collect())
@@ -82,10 +82,10 @@ pub(super) async fn with_inputs<T: Send + 'static>(
         let inputs: Vec<Option<ProcedureRun>> = runs
             .iter()
             .map(|run| {
-                let StoredRun { run, repeats } = run.as_ref()?;
+                let StoredRun { run, first_attempt } = run.as_ref()?;
                 Some(ProcedureRun {
                     run: ComparedRun::new(run, None),
-                    repeats: *repeats,
+                    first_attempt: *first_attempt,
                 })
             })
             .collect();

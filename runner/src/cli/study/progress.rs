@@ -59,7 +59,7 @@ impl Step<'_> {
                 block: None,
                 is_after_look: false,
             },
-            repeats: match &self.failed_run {
+            first_attempt: match &self.failed_run {
                 _ if self.was_interrupted => Some(RunStatus::Interrupted),
                 Some(_) => Some(RunStatus::Failed),
                 None => None,
