@@ -11,7 +11,7 @@ import { defineConfig } from 'vitest/config';
 const require = createRequire(import.meta.url);
 const server = process.env.LEADLINE_URL ?? 'http://127.0.0.1:7070';
 
-/** The entry point and all that it needs, which includes most libraries. */
+/** The entry point and everything it imports, which includes most libraries. */
 const FIRST_CODE = [/web\/src\/main\.tsx$/, /rolldown.runtime/];
 /** Code that run and result pages share before they show charts, without field styles. */
 const SHARED_CODE = [

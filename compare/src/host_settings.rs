@@ -78,7 +78,7 @@ pub(crate) fn compare_hosts(scope: &Scope) -> HostDifferences {
     differences(scope, &facts)
 }
 
-/// The facts that identify a host. Without recorded storage, they include the names of devices.
+/// The facts that identify a host, including device names if the run did not record its storage.
 pub(crate) fn identifying_facts(run: &ComparedRun) -> Facts {
     let mut facts = host_facts(run);
     facts.retain(|name, _| !HARMLESS_FACTS.contains(&name.as_str()));

@@ -34,7 +34,7 @@ named_enum! {
     }
 }
 
-/// Jobs in a text, and how they were interpreted. Nothing is run.
+/// Jobs in the text, and how they were interpreted. Nothing is run.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct Import {
     pub dialect: Dialect,
@@ -70,7 +70,7 @@ pub struct TextSpan {
     pub length: u32,
 }
 
-/// A note about a part of the text.
+/// A note about part of the text.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct ImportNote {
     #[serde(flatten)]

@@ -116,7 +116,7 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Read jobs from a text; reads `{"text": ..., "variables": {...}}` from standard input
+    /// Convert job text to JSON; reads `{"text": ..., "variables": {...}}` from standard input
     #[command(hide = true)]
     Import,
     /// Compare two groups of stored results
@@ -249,7 +249,7 @@ fn plan(args: &JobArgs, json: bool) -> u8 {
     }
 }
 
-/// Prints how a text is interpreted. The environment is not read.
+/// Prints how job text is interpreted. The environment is not read.
 fn import() -> u8 {
     match serde_json::from_reader::<_, ImportRequest>(std::io::stdin().lock()) {
         Ok(request) => print_json(&import_with_host(|host| dialect::import(&request, host))),

@@ -1,7 +1,7 @@
 //! Imports jobs written for other tools: fio job files, and fio and diskspd commands.
 //! Pure: nothing is executed, no file is read, and facts about the host are arguments.
 //!
-//! - `detect`, `programs`: which dialect a text is written in
+//! - `detect`, `programs`: which dialect the text is written in
 //! - `job_file`, `shell`, `assignment`, `prompt`, `command`, `command_arguments`,
 //!   `command_options`: text to `section`s with options; `substitute`, `expression`: variables and
 //!   arithmetic
@@ -11,7 +11,7 @@
 //! - `fio_jobs`, `zones`, `order`, `document`, `canonical`: sections to jobs, steps and JSON
 //! - `job_logs`: the log files that jobs request
 //! - `misleading_jobs`, `notes`, `source`: notes with positions in the text
-//! - `host_facts`: facts about the host that a text refers to
+//! - `host_facts`: facts about the host that the text refers to
 
 mod assignment;
 mod canonical;
@@ -66,7 +66,7 @@ use leadline_protocol::{
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Maximum length of a text, in bytes.
+/// Maximum length of the text, in bytes.
 const MAX_TEXT: usize = 1 << 20;
 /// The maximum number of steps in a study.
 const MAX_COMMANDS: usize = 256;
@@ -182,7 +182,7 @@ fn read(
     commands_read
 }
 
-/// Reports that a text has more commands than a study has steps.
+/// Reports that the text has more commands than a study has steps.
 fn too_many_commands(count: usize, span: &Span, notes: &mut Notes<'_>) -> bool {
     if count == MAX_COMMANDS {
         let sentence = format!("The text has more than {MAX_COMMANDS} commands.");
@@ -192,8 +192,8 @@ fn too_many_commands(count: usize, span: &Span, notes: &mut Notes<'_>) -> bool {
     count == MAX_COMMANDS
 }
 
-/// The jobs of a text as fio interprets them, for comparisons with fio: names, options and the
-/// indexes of the jobs that start together.
+/// Jobs as fio interprets the text, for tests against fio: names, options and the indexes of the
+/// jobs that start together.
 #[doc(hidden)]
 pub fn fio_view(request: &ImportRequest, host: &HostFacts<'_>) -> Value {
     let source = Source::new(&request.text);

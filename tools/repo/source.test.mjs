@@ -84,7 +84,7 @@ test('the server and the protocol forbid unsafe', () => {
 test('every module has a header comment', () => {
   const missing = rust().filter(({ text }) => !text.startsWith('//!'));
   const withoutHeader = scripts().filter(({ path, text }) => !text.startsWith('//') && !path.includes('.test.'));
-  reject([...missing, ...withoutHeader].map(({ path }) => path), 'Start the file with a header of 1 to 8 lines: its contents, the idea, and what is in other files.');
+  reject([...missing, ...withoutHeader].map(({ path }) => path), 'Start the file with a header comment of 1 to 8 lines: what it contains, how it works, and what is in other files.');
 });
 
 test('files stay short', () => {

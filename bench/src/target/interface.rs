@@ -1,4 +1,4 @@
-//! The interface of a target.
+//! Trait for targets: a path, and page cache preparation before each run.
 
 use crate::work::Work;
 use anyhow::Result;

@@ -185,7 +185,8 @@ fn comparisons_use_the_level_and_the_blocks_of_the_last_look() {
     );
 }
 
-/// Otherwise a study could end with a decision that its comparison does not confirm.
+/// Correcting them together with all other metrics could end a study with a decision that its
+/// comparison does not confirm.
 #[test]
 fn the_metrics_of_the_study_are_corrected_separately() {
     let (a, b) = (runs(&STEADY[..7], 1), runs(&scaled(0.9)[..7], 101));

@@ -32,8 +32,8 @@ const OWN_VALUES: &[(&str, &str)] = &[
     ("mem", "thp"),
 ];
 
-/// fio expands these or ends the line at them, and has no escape syntax: comments, environment
-/// variables, and keywords.
+/// Comments, environment variables and keywords. fio expands them or ends the line there, and has
+/// no escape syntax.
 const REPLACED_BY_FIO: &[&str] = &["#", ";", "${", "$ncpus", "$mb_memory", "$pagesize", "\n"];
 
 /// Options that determine which files are accessed. A job file cannot omit them.

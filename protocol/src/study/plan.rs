@@ -1,4 +1,4 @@
-//! The plan of a study.
+//! Study plan with its steps, confirmations, notes and problems.
 
 use crate::{
     import::Import,

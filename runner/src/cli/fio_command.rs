@@ -96,7 +96,7 @@ Takes fio's arguments, runs the jobs with Leadline and prints fio's output:
   leadline-runner fio --output-format=json --output=result.json job.fio
   ln -s \"$(command -v leadline-runner)\" ~/bin/fio
 
-Options of Leadline come first: --target-root=DIR, --allow-raw-write=IDENTITY, --confirm=TEXT@CODE.
+Leadline's options come first: --target-root=DIR, --allow-raw-write=IDENTITY, --confirm=TEXT@CODE.
 Options that are not supported are rejected by name.
 ";
 

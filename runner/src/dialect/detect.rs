@@ -1,4 +1,4 @@
-//! Recognizes the dialect of a text.
+//! Detects the dialect of job text.
 
 use crate::dialect::prompt::prompt_length;
 use leadline_protocol::import::Dialect;

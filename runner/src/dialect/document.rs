@@ -43,7 +43,7 @@ pub(crate) fn spread_exitall(steps: &mut [Step]) {
     }
 }
 
-/// A run or a study.
+/// A run request for one step; otherwise, a study request.
 pub(crate) fn document(mut steps: Vec<Step>, continues: bool) -> Value {
     if steps.len() == 1 {
         return json!({"jobs": steps.swap_remove(0).jobs});

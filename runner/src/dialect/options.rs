@@ -1,5 +1,4 @@
-//! The options of a job: each is found in the table, its value is parsed, and the outcome is
-//! reported.
+//! Looks up each option of a job in the table, parses its value, and reports problems.
 
 use crate::dialect::{
     engines::{self, DEFAULT_ENGINE},
@@ -224,7 +223,7 @@ fn check_value(options: &Options, option: &FioOption, raw: &RawOption, notes: &m
     }
 }
 
-/// Writes sizes within a text in units that do not depend on `kb_base`.
+/// Rewrites the sizes in a text value in units that do not depend on `kb_base`.
 fn resolve_sizes(option: &FioOption, parsed: &mut Parsed, kb_base: u64) {
     let Value::Text(text) = &mut parsed.value else {
         return;

@@ -1,4 +1,4 @@
-//! Finds fio in the commands of a text, and lists the commands that are not run.
+//! Finds fio among shell commands, and lists the commands that are not run.
 
 use crate::dialect::{
     assignment::assignment,

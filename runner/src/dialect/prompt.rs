@@ -63,7 +63,7 @@ pub(crate) fn is_output(line: &str) -> bool {
     !content.is_empty() && !has_prompt && !content.starts_with(is_code) && !is_command
 }
 
-/// Whether a text before `$ ` or `# ` is a prompt and not a part of a command.
+/// Whether the text before `$ ` or `# ` is a prompt and not part of a command.
 fn is_prompt(prompt: &str, end: &str) -> bool {
     if end.starts_with('>') {
         // `C:\Tools> `, `C:\>` and `PS C:\> `

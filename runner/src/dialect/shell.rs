@@ -1,4 +1,4 @@
-//! Splits a text into commands as a shell would. Nothing is executed or expanded, except variables
+//! Splits text into commands as a shell would. Nothing is executed or expanded, except variables
 //! whose values are given.
 
 mod words;

@@ -23,7 +23,7 @@ use std::{mem, ops::Range};
 enum Allocation {
     /// Layout writes data.
     Written,
-    /// Layout allocates blocks or sets the length, without data.
+    /// Layout allocates blocks or sets the file length, but writes no data.
     Unwritten,
     /// The job's writes extend the file.
     OnDemand,

@@ -2,9 +2,9 @@
 //!
 //! `generated.jsonl` contains 400 random job files with the values that fio 3.33 parsed (`fio
 //! --parse-only --debug=parse`). `written.jsonl` and `diskspd.jsonl` contain cases that were
-//! derived from the sources of both programs before the importer was written. Each line has a text,
-//! its jobs (numbers are bytes or microseconds; directions are read, write, trim), the jobs that
-//! start together, the codes of notes that must appear, and the options that a note must name.
+//! derived from the sources of both programs before the importer was written. Each line has job
+//! text, its jobs (numbers are bytes or microseconds; directions are read, write, trim), the jobs
+//! that start together, the codes of notes that must appear, and the options that a note must name.
 
 #[path = "../scratch/input.rs"]
 mod input;

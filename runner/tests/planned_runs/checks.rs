@@ -220,7 +220,7 @@ fn changed_files(case: &Case, observed: &Observed) -> Vec<String> {
     existing
         .filter(is_changed)
         .filter(|path| !may_change.contains(*path))
-        .map(|path| format!("{} changed, which is not planned", path.display()))
+        .map(|path| format!("{} changed, but the plan does not list it", path.display()))
         .collect()
 }
 

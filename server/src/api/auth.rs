@@ -64,7 +64,7 @@ impl Auth {
         &self.0.cookie_name
     }
 
-    /// Path of a page that signs in once.
+    /// Path of a one-time sign-in link.
     ///
     /// # Errors
     /// 404 with `--no-auth`.

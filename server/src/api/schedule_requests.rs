@@ -1,4 +1,4 @@
-//! Parses the bodies of schedules. Pure.
+//! Parses schedule request bodies. Pure.
 
 use crate::api::requests::tags;
 use leadline_protocol::{

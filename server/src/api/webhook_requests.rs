@@ -1,4 +1,4 @@
-//! Parses the bodies of webhooks. Pure.
+//! Parses webhook request bodies. Pure.
 
 use crate::webhooks::SUBSCRIBABLE;
 use leadline_protocol::{

@@ -179,7 +179,7 @@ fn is_list(text: &str) -> bool {
     text.split(',').next().and_then(number).is_some()
 }
 
-/// A group of these runs with this label.
+/// Selects runs by number; sentences show `label` instead of the numbers.
 pub(crate) fn labeled(label: &str, numbers: Vec<u64>) -> Selection {
     Selection {
         field: "runs".into(),

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn other_rows_are_unchanged() {
+    fn rows_without_a_compact_form_are_stored_as_is() {
         for rows in [
             vec![json!([[9, 1], [3, 1]])],
             vec![json!({"a": 1}), json!({"b": 1})],

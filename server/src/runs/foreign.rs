@@ -78,7 +78,7 @@ impl Runs {
         Ok(())
     }
 
-    /// The document that a run was imported from; `None` for runs of Leadline.
+    /// The document that a run was imported from; `None` for Leadline's own runs.
     ///
     /// # Errors
     /// The stored document is not the imported one.
@@ -184,7 +184,7 @@ fn not_fio(document: &Value) -> Error {
     let detail = "This JSON document is not a fio result: `fio version` is missing.";
     let remedy = match document["report"] {
         Value::Null => FORMAT_REMEDY,
-        _ => "This is a result of Leadline. Compare it with `leadline-runner compare`.",
+        _ => "This is a Leadline result. Compare it with `leadline-runner compare`.",
     };
     Error::invalid("bad_result", "fio version", detail, remedy)
 }

@@ -10,7 +10,7 @@ use std::{
 pub(crate) struct Banner<'a> {
     pub config: &'a ResolvedConfig,
     pub address: SocketAddr,
-    /// Path of a page that signs in once.
+    /// Path of a one-time sign-in link.
     pub login_path: Option<String>,
     /// Whether the requested port was in use.
     pub other_port: bool,

@@ -101,7 +101,7 @@ impl Store {
         transaction.commit().await
     }
 
-    /// The document that a run was imported from; `None` for runs of Leadline.
+    /// The document that a run was imported from; `None` for Leadline's own runs.
     pub(crate) async fn foreign_document(&self, run: u64) -> Result<Option<StoredDocument>> {
         let row: Option<(Vec<u8>, Vec<u8>)> =
             query_as("SELECT document, sha256 FROM foreign_results WHERE run = ?")
@@ -154,7 +154,7 @@ async fn insert_summary(
     Ok(row.last_insert_rowid().cast_unsigned())
 }
 
-/// The result and the final status, as for runs of Leadline.
+/// The result and the final status, as for Leadline's own runs.
 async fn insert_events(
     connection: &mut SqliteConnection,
     number: u64,

@@ -155,7 +155,7 @@ fn check_percentiles(path: &str, percentiles: &Value) -> Result<(), ResultError>
         let [(_, lower, below), (_, upper, percent)] = [pair[0], pair[1]];
         if upper < lower {
             let field = format!("{path}.percentile.{percent}");
-            let detail = format!("is below that of {below} % ({upper} < {lower})");
+            let detail = format!("is below percentile {below} ({upper} < {lower})");
             return Err(ResultError::invalid(field, detail));
         }
     }
@@ -201,7 +201,7 @@ mod tests {
         }
         assert_rejected(
             json!({"lat_ns/percentile/99.000000": 1}),
-            "jobs[0].read.lat_ns.percentile.99.000000 is below that of 50.000000 % (1 < 4)",
+            "jobs[0].read.lat_ns.percentile.99.000000 is below percentile 50.000000 (1 < 4)",
         );
         for (changes, expected) in [
             (json!({"bw_bytes": 94_254_022}), "jobs[0].read.bw_bytes is"),

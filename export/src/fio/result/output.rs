@@ -6,10 +6,10 @@ use super::{
 };
 use serde_json::{Deserializer, Value};
 
-/// A result in a text.
+/// A result within fio's output.
 pub struct Found<'a> {
     pub document: Value,
-    /// The document as it is in the text.
+    /// The unparsed document.
     pub text: &'a str,
     /// The number of the signal that ended fio early, such as 2 for Ctrl-C.
     pub signal: Option<u8>,

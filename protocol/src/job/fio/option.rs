@@ -26,7 +26,7 @@ pub enum OptionKind {
     OptionalText,
     /// BOOL: a value is required.
     Flag,
-    /// STR_SET: on without a value.
+    /// STR_SET: takes no value; naming the option turns it on.
     Set,
     /// INT, ULL and STR_VAL, with size suffixes.
     Number,

@@ -1,4 +1,4 @@
-//! The plan of a run.
+//! Prints a run's plan as text.
 
 use crate::cli::text::{
     findings::write_findings,

@@ -1742,7 +1742,7 @@ export type HostSummary = {
 export type IdleWaitSeconds = number;
 
 /**
- * Jobs in a text, and how they were interpreted. Nothing is run.
+ * Jobs in the text, and how they were interpreted. Nothing is run.
  */
 export type Import = {
     dialect: Dialect;
@@ -1761,7 +1761,7 @@ export type Import = {
 };
 
 /**
- * A note about a part of the text.
+ * A note about part of the text.
  */
 export type ImportNote = TextSpan & {
     severity: ImportSeverity;

@@ -35,7 +35,7 @@ function addSecond(fold: RunFold, t_ms: number, state: Partial<SteadyStateProgre
   fold.apply({ ...SAMPLE, seq: fold.lastSeq + 1, t_ms, steady_states: [progress] });
 }
 
-it('follows the seconds of a live run', () => {
+it('is updated every second of a live run', () => {
   const fold = liveFold();
   const origin = (fold.measure_begin_ms ?? 0) / 1000;
   expect(steadyStates(fold)).toEqual([]);

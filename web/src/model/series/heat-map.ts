@@ -49,7 +49,7 @@ export function extentOf(columns: readonly HeatColumn[]) {
   return highest > 0 ? { first, last, highest } : null;
 }
 
-/** I/Os per millisecond, so that windows of different lengths compare. */
+/** I/Os per millisecond, so that windows of different lengths are comparable. */
 export const rateOf = ({ begin_ms, end_ms }: HeatColumn, count: number): number =>
   end_ms > begin_ms ? count / (end_ms - begin_ms) : 0;
 

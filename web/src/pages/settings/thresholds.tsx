@@ -27,7 +27,7 @@ const MAX_PERCENT = 1000;
 const BOTH_DIRECTIONS = 2;
 
 interface ThresholdsProps {
-  /** Whether its button is the primary one of the page. */
+  /** Whether `Save thresholds` is the primary button of the page. */
   isPrimary: boolean;
 }
 

@@ -79,8 +79,7 @@ impl Metric {
 }
 
 impl Limit {
-    /// A percentile of the flushes requires only a minimum number of flushes: etcd's test writes 22
-    /// MB.
+    /// Flush percentiles need enough flushes, not a long run: etcd's fio test writes only 22 MB.
     pub(crate) fn applies_to_short_runs(&self) -> bool {
         matches!(self.metric, Metric::FlushP99)
     }
