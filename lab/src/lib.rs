@@ -35,10 +35,10 @@ const MEMORY_BYTES: u64 = 384 << 20;
 const BOOTED: &str = "user-mode Linux has booted";
 /// Printed if the test passed.
 const PASSED: &str = "the test inside passed";
-/// Set inside UML.
-const INSIDE: &str = "LEADLINE_IN_UML";
-/// Variables that select and repeat cases.
-const PASSED_ON: [&str; 2] = ["LEADLINE_CASE", "LEADLINE_REPEAT"];
+/// Environment variable that is set inside UML.
+const IN_UML: &str = "LEADLINE_IN_UML";
+/// Environment variables of the host that are also set inside UML: they select and repeat cases.
+const INHERITED: [&str; 2] = ["LEADLINE_CASE", "LEADLINE_REPEAT"];
 /// Polling interval while waiting for the machine.
 const POLL: Duration = Duration::from_millis(20);
 
@@ -56,7 +56,7 @@ pub struct Machine<'a> {
 
 /// Returns true inside UML.
 pub fn is_inside() -> bool {
-    env::var_os(INSIDE).is_some()
+    env::var_os(IN_UML).is_some()
 }
 
 /// Runs one of this binary's tests in UML. `directory` holds its disks and console.
@@ -268,11 +268,11 @@ fn disks(directory: &Path, machine: &Machine) -> impl Iterator<Item = String> {
 /// (ciphers) through the program in /proc/sys/kernel/modprobe.
 fn script(machine: &Machine) -> String {
     let program = env::current_exe().unwrap();
-    let passed_on = PASSED_ON
+    let inherited = INHERITED
         .into_iter()
         .filter_map(|name| Some(format!("{name}='{}'", env::var(name).ok()?)));
-    let environment: Vec<String> = passed_on
-        .chain([format!("{INSIDE}=1 TMPDIR=/run PATH={PATHS}")])
+    let environment: Vec<String> = inherited
+        .chain([format!("{IN_UML}=1 TMPDIR=/run PATH={PATHS}")])
         .collect();
     format!(
         r#"#!/bin/sh

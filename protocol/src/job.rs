@@ -195,7 +195,7 @@ options! {
         exit_what: ExitWhat = "group",
         /// Maximum number of I/Os per worker and pass.
         number_ios: u64 [range::JSON_INTEGER],
-        /// Failed I/Os after which the job continues if the error is EIO or EILSEQ: none, read, write (including trims and syncs), io (both), verify or all. The run fails at its end. Bad blocks never end verification.
+        /// Failed I/Os after which the job continues if the error is EIO or EILSEQ: none, read, write (including trims and syncs), io (both), verify or all. The run fails when it ends. Bad blocks never end verification.
         continue_on_error: ContinueOnError = "none",
         /// Errors after which the job continues, for reads,writes,verification, such as EAGAIN:5,ENOSPC.
         ignore_error: ErrorLists,
@@ -391,7 +391,7 @@ options! {
         percentile_list: Percentiles,
         /// Report disk I/O. Always on.
         disk_util: bool,
-        /// Write until no space is left. No effect: writes to a device end at its end anyway, and a file needs a size, because part of the filesystem stays free.
+        /// Write until no space is left. No effect: writes to a device stop at its end anyway, and a file needs a size, because part of the filesystem stays free.
         fill_device ["fill_fs"]: bool,
         /// Maximum number of open files per worker; at least the number of files, because a worker keeps all its files open.
         openfiles: u32,

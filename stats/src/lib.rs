@@ -56,9 +56,9 @@ impl Estimate {
     }
 }
 
-/// Returns the shortest interval between two of the sorted candidates that excludes equally many at
-/// each end and has at least this confidence. If there are too few candidates, it spans all of
-/// them.
+/// Returns the shortest interval between two of the sorted candidates that excludes the same number
+/// of candidates at each end and has at least this confidence. If there are too few candidates, it
+/// spans all of them.
 ///
 /// `cumulative[k]` is the probability that at most `k` candidates are on one side of the true
 /// value. The estimate is the median of the candidates.

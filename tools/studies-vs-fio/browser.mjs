@@ -76,7 +76,7 @@ export class StudyBrowser {
     ]) {
       const field = page.getByLabel(label, { exact: true });
       await field.fill(values);
-      // The list is read when the field loses the focus.
+      // The list is read when the field loses focus.
       await field.blur();
     }
     const confirmation = page.getByLabel(/^Type .+ to confirm$/);

@@ -1,6 +1,6 @@
 // Budgets of the pages: transferred bytes and requests of the first load, layout shifts, and the
 // work of the main thread. The first load ends before the first interaction, which loads menus,
-// dialogs and zooming. The first screen is complete when the main numbers are shown.
+// dialogs and zooming. The first screen is complete when the key metrics are shown.
 import type { Browser, CDPSession, Page } from '@playwright/test';
 import { expect, type Server, shortRun, test } from './server';
 
@@ -178,10 +178,10 @@ function checkTransfer(requests: readonly Request[], name: keyof typeof MAX_KB) 
   expect(requests.length, description).toBeLessThanOrEqual(MAX_REQUESTS[name]);
 }
 
-/** The requests that began before the main numbers were shown. */
+/** The requests that began before the key metrics were shown. */
 async function firstScreen({ page, requests }: Load): Promise<Request[]> {
   const { shown_ms } = await recordedBy(page);
-  if (shown_ms === null) throw new Error('the main numbers were not shown');
+  if (shown_ms === null) throw new Error('the key metrics were not shown');
   const later = await page.evaluate(
     (shown_ms) =>
       performance
@@ -208,7 +208,7 @@ test('an empty history', async ({ browser, server }) => {
   await finish(loaded.page, 'empty history');
 });
 
-test('a run from its start to its end', async ({ browser, server }) => {
+test('a run from start to end', async ({ browser, server }) => {
   await server.finish(shortRun('layout'));
   const { number } = await server.call<{ number: number }>(
     'POST',

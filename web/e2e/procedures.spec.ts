@@ -16,7 +16,7 @@ async function choose(page: Page, url: string, procedure: string, job = JOB) {
   await page.getByLabel('Runs of this study').selectOption(procedure);
 }
 
-/** List fields are read when they lose the focus. */
+/** List fields are read when they lose focus. */
 async function fillList(page: Page, label: string, values: string) {
   const field = page.getByLabel(label, { exact: true });
   await field.fill(values);

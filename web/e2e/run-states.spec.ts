@@ -25,7 +25,7 @@ test('a live run can be paused, and a cancelled one has no completed measurement
   await expect(pause).toHaveCount(0);
 });
 
-test('a chart paused during a run can be resumed after its end', async ({
+test('a chart paused during a run can be resumed after the run has ended', async ({
   signedIn: page,
   server,
 }) => {

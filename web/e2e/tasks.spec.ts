@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, shortRun, test } from './server';
 
-test('a run in a background tab shows its progress and notifies at its end', async ({
+test('a run in a background tab shows its progress and sends a notification when it ends', async ({
   signedIn: page,
   server,
 }) => {

@@ -262,7 +262,7 @@ fn disk_below_a_loop_device_is_compared() {
     assert_ne!(fingerprint(&before), fingerprint(&after));
 }
 
-/// A run recorded before vulnerabilities and storage.
+/// A run recorded before host facts included vulnerabilities and storage.
 fn old_run(device: &str) -> Run {
     let mut host = host();
     for name in ["vulnerabilities", "storage"] {

@@ -163,7 +163,7 @@ impl Window<'_> {
     }
 }
 
-/// Writes the lines of one of a run's logs.
+/// Formats the lines of one log of a run.
 pub struct Log {
     kind: LogKind,
     /// Start of the measured window, in the time of the samples.

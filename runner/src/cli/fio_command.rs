@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn options_of_the_program_are_separated() {
+    fn program_options_are_split_from_job_arguments() {
         let (options, others) = split(&words("--output-format json --output=a --name x job.fio"));
         assert_eq!(options.format.as_deref(), Some("json"));
         assert_eq!(options.output.as_deref(), Some("a"));

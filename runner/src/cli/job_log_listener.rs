@@ -1,7 +1,7 @@
 //! Passes the events of a run to its printer, and its windows to the logs that its jobs request.
 
 use crate::{
-    cli::{event_printer::EventPrinter, log_files::of_jobs::JobLogFiles},
+    cli::{event_printer::EventPrinter, log_files::job_logs::JobLogFiles},
     run::listener::Listener,
 };
 use leadline_export::fio::logs::worker::WorkerWindow;

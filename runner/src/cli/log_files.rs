@@ -1,7 +1,7 @@
 //! fio's log files, written while a run is measured. A log replaces only an earlier log. Other
 //! files are never changed, even if they appear between the check and the start of the run.
 
-pub(crate) mod of_jobs;
+pub(crate) mod job_logs;
 mod replacement;
 
 use crate::{

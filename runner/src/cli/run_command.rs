@@ -8,7 +8,7 @@ use crate::{
         job_log_listener::JobLogListener,
         log_files::{
             LogFiles,
-            of_jobs::{JobLogFiles, target_paths},
+            job_logs::{JobLogFiles, target_paths},
         },
         output::{OutputFormat, print_error, print_fio_differences},
         study,
@@ -116,11 +116,11 @@ pub(crate) fn run_input(
     }
 }
 
-/// `prefix`: prefix of the run's logs. `of_jobs`: the logs that its jobs request.
+/// `prefix`: prefix of the run's logs. `job_logs`: the logs that its jobs request.
 fn run_with_logs(
     mut spec: RunSpec,
     (permissions, stop): (&Permissions, &StopSignal),
-    (prefix, of_jobs): (Option<&Path>, &[Vec<JobLogs>]),
+    (prefix, job_logs): (Option<&Path>, &[Vec<JobLogs>]),
     events: &mut EventPrinter,
 ) -> u8 {
     let opened = match prefix {
@@ -131,7 +131,7 @@ fn run_with_logs(
         None => Ok(()),
     };
     let opened =
-        opened.and_then(|()| JobLogFiles::open(of_jobs, || vec![run::plan(&spec, permissions)]));
+        opened.and_then(|()| JobLogFiles::open(job_logs, || vec![run::plan(&spec, permissions)]));
     let mut logs = match opened {
         Ok(logs) => logs,
         Err(problems) => return events.reject(problems),

@@ -7,7 +7,7 @@ use crate::{
     cli::{
         event_printer::EventPrinter,
         job_log_listener::JobLogListener,
-        log_files::of_jobs::JobLogFiles,
+        log_files::job_logs::JobLogFiles,
         output::{
             OutputFormat, print_error, print_fio, print_fio_differences, print_json, write_styled,
         },

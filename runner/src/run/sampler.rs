@@ -57,7 +57,7 @@ const POLL_NS: u64 = 50 * NS_PER_MS;
 const COUNTER_WAIT_NS: u64 = NS_PER_MS;
 /// Interval at which a worker that is blocked past its phase boundary is woken, in ns.
 const WAKE_INTERVAL_NS: u64 = NS_PER_MS / 2;
-/// How long a worker may be blocked in a system call after its end, in ns. After that, the run
+/// How long a worker may be blocked in a system call after its end time, in ns. After that, the run
 /// continues without it.
 const BLOCKED_NS: u64 = 5 * NS_PER_SECOND;
 /// The same limit after a stop, which must take less than a second.
@@ -297,7 +297,7 @@ impl Sampler<'_, '_> {
     }
 
     /// Sleeps until `due_ns` while enforcing phase boundaries and stops. Returns false as soon as
-    /// every worker is done, or has been blocked for too long after its end.
+    /// every worker is done, or has been blocked for too long after its end time.
     fn sleep_until(&mut self, mut due_ns: u64) -> bool {
         loop {
             let is_done = self.pool.is_done();
@@ -360,7 +360,7 @@ impl Sampler<'_, '_> {
         self.pool.stop();
     }
 
-    /// Whether the workers that are not done have been blocked for too long after their end.
+    /// Whether the workers that are not done have been blocked for too long after their end time.
     fn are_blocked(&self, now_ns: u64) -> bool {
         let limit_ns = match self.state.stopped_ns {
             Some(stopped_ns) => stopped_ns + BLOCKED_AFTER_STOP_NS,

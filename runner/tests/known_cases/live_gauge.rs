@@ -57,13 +57,14 @@ fn cases() -> Vec<Case> {
         has_neighbor: false,
         served_by,
     };
-    let half_page = json!({"bs": 512, "rate_iops": 500});
+    let partial_page = json!({"bs": 512, "rate_iops": 500});
     let slow = json!({"rate_iops": 500});
     vec![
         Case {
-            // A third of the pages: the device writes more bytes than were issued.
+            // Flushes the pages that were dirtied in the first third of the run. The device writes
+            // whole pages, so it writes more bytes than were issued.
             during: flush,
-            ..case("partial pages", TestTarget::Ext4, half_page, &[MEMORY])
+            ..case("partial pages", TestTarget::Ext4, partial_page, &[MEMORY])
         },
         Case {
             has_neighbor: true,

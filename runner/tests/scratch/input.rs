@@ -15,7 +15,7 @@ pub(crate) fn spawn(command: &mut Command, input: impl AsRef<[u8]>) -> Child {
     child
 }
 
-/// Runs a program to its end.
+/// Runs a program to completion.
 pub(crate) fn output(command: &mut Command, input: impl AsRef<[u8]>) -> Output {
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     spawn(command, input).wait_with_output().unwrap()

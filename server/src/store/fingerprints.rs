@@ -184,7 +184,7 @@ pub(super) fn read_values(row: &SqliteRow) -> sqlx::Result<Option<RunValues>> {
     Ok(intact.and_then(|(content, _)| serde_json::from_str(content).ok()))
 }
 
-/// Covers the number of the run, so that the values of two runs cannot be exchanged.
+/// Covers the number of the run, so that the values of two runs cannot be swapped.
 fn checksum(run: u64, values: &str) -> [u8; 32] {
     let mut digest = Sha256::new();
     digest.update(run.to_le_bytes());

@@ -454,9 +454,9 @@ async fn a_damaged_run_is_not_exported() {
     }
 }
 
-/// Changes to an ended run by users or the server are not damage.
+/// Changes to a run that has ended, by users or the server, do not damage it.
 #[tokio::test]
-async fn changes_by_users_and_the_server_are_not_damage() {
+async fn changes_by_users_and_the_server_do_not_damage_runs() {
     let mut server = Program::start().await;
     create(&server, &study(["10ms", "10ms"])).await;
     end_of_study(&server, 1).await;

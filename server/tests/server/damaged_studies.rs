@@ -1,5 +1,5 @@
-//! Studies, and looks at them, that have been changed in the database are damaged: lists name them,
-//! and they do not continue.
+//! A study is damaged if it, or an interim look at it, was changed in the database: lists report it
+//! as damaged, and it does not continue.
 
 use crate::{
     deletion::connect,

@@ -1,5 +1,5 @@
-//! Rows of a study that were deleted outside of Leadline are damage: lists name the study, it does
-//! not continue, and its rows are not recreated. Deletions by the server are not damage.
+//! A study is damaged if another program deleted some of its rows: lists report it as damaged, it
+//! does not continue, and the rows are not recreated. The server's own deletions do not damage it.
 
 use crate::{
     damaged_studies::{create, problem_of, two_runs, with_looks},

@@ -25,7 +25,7 @@ const BOOT: Duration = Duration::from_secs(90);
 #[test]
 fn acknowledged_runs_survive_power_cuts_and_start_once() {
     if is_inside() {
-        return inside();
+        return serve_until_power_cut();
     }
     let cuts = std::env::var("LEADLINE_POWER_CUTS")
         .ok()
@@ -103,7 +103,7 @@ impl History {
                     .filter(|status| **status != statuses[first])
                     .count()
             });
-            assert_eq!(changes, 0, "{name} changed after its end: {statuses:?}");
+            assert_eq!(changes, 0, "{name} changed after it ended: {statuses:?}");
         }
         println!(
             "{cuts} power cuts: {} runs acknowledged, {} started",
@@ -114,8 +114,8 @@ impl History {
     }
 }
 
-/// Serves until the power is cut. The console is standard output.
-fn inside() {
+/// The console is standard output.
+fn serve_until_power_cut() {
     run("ip", &["link", "set", "lo", "up"]);
     let directory = tempfile::tempdir().unwrap();
     let data = directory.path().join("data");

@@ -197,7 +197,8 @@ impl Scene {
         (self, victim)
     }
 
-    /// Submits a study and kills the server in between. Returns the number of the study.
+    /// Submits a study, kills the server during the request, and repeats the request. Returns the
+    /// number of the study.
     async fn submit(mut self, number: usize) -> (Self, u64) {
         let key = format!("study-{number}");
         let request = |server: &Program| {

@@ -319,15 +319,15 @@ async fn damaged_values_are_excluded() {
 
 /// The checksum of values covers the number of their run.
 #[tokio::test]
-async fn exchanged_values_are_excluded() {
+async fn swapped_values_are_excluded() {
     let server = server_with(&day(10, 1, 1000.0)).await;
     let path = path(&server).await;
-    let exchange = "CREATE TEMP TABLE v AS SELECT * FROM run_values WHERE run IN (10, 11);
+    let swap = "CREATE TEMP TABLE v AS SELECT * FROM run_values WHERE run IN (10, 11);
         UPDATE run_values SET (content, sha256) = (SELECT content, sha256 FROM v WHERE v.run = 21 - run_values.run)
             WHERE run IN (10, 11)";
-    execute(&server.data(), exchange).await;
+    execute(&server.data(), swap).await;
     assert_eq!(left_out(&server.get(&path).await), [10, 11]);
-    execute(&server.data(), exchange).await;
+    execute(&server.data(), swap).await;
     assert!(left_out(&server.get(&path).await).is_empty());
 }
 

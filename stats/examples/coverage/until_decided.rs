@@ -220,12 +220,12 @@ pub(crate) fn section() -> String {
     let columns = [
         "runs",
         "design",
-        "95 % at each look",
-        "false",
-        "false of 6",
+        "false positives, 95 % per look",
+        "false positives",
+        "false positives, 6 metrics",
         "false equivalence",
         "power",
-        "power of one look",
+        "power, single comparison",
         "mean runs",
     ];
     let recommendations = [6, 10].map(|first| {
@@ -246,11 +246,11 @@ pub(crate) fn section() -> String {
     format!(
         "### Until decided\n\n\
          Looks at {:?} pairs or runs per group, in percent of {DATA_SETS} studies. For A\n\
-         compared with A: *better* or *worse* at any look, with 95 % at each look, with alpha\n\
-         spending, and with alpha spending and Holm's correction for {METRICS} metrics; and\n\
-         *equivalent* if the true ratio equals the threshold. For a B that is 5 % slower:\n\
-         *worse* with looks and with a single comparison of {LAST}, and the mean number of\n\
-         pairs or runs until decided.\n\n{}\n\
+         compared with A, false positives: *better* or *worse* at any look, with 95 % confidence\n\
+         at each look, with alpha spending, and with alpha spending and Holm's correction for\n\
+         {METRICS} metrics. False equivalence: *equivalent* if the true ratio equals the\n\
+         threshold. Power, for a B that is 5 % slower: *worse* with looks, and with a single\n\
+         comparison of {LAST} pairs or runs per group; and the mean number until decided.\n\n{}\n\
          ### Recommended numbers of runs\n\n\
          Based on the spread of the first runs: the mean number recommended to detect 5 %,\n\
          and how often it detects 5 %, in a new study and when an undecided first study is\n\

@@ -48,7 +48,7 @@ it('signs in with a pasted token, and reports an invalid one', async () => {
   expect(calls).toMatchObject([{ call: 'POST /login', body: { token: 'abc123' } }]);
 });
 
-it('moves the focus to the new page when the clicked element is removed', async () => {
+it('moves focus to the new page when the clicked element is removed', async () => {
   const { router } = showPage(() => <Link to="/devices">go</Link>, '/');
   const stop = restoreFocus(router);
   const link = await screen.findByRole('link', { name: 'go' });

@@ -1,8 +1,8 @@
-// Restores the keyboard focus after navigation, because the focused element (such as a Start
+// Restores keyboard focus after navigation, because the focused element (such as a Start
 // button) may be removed with its page.
 import type { AnyRouter } from '@tanstack/react-router';
 
-/** Moves the focus to the new page if the focused element was removed. Returns a stop function. */
+/** Moves focus to the new page if the focused element was removed. Returns a stop function. */
 export function restoreFocus(router: Pick<AnyRouter, 'subscribe'>): () => void {
   return router.subscribe('onRendered', ({ fromLocation, pathChanged }) => {
     const isLost = document.activeElement === null || document.activeElement === document.body;

@@ -15,7 +15,7 @@ interface LegendProps {
   hidden?: ReadonlySet<string>;
   /** Shows or hides a line. */
   onToggle?: (label: string) => void;
-  /** Called with the line under the pointer or with the focus, and with null when it leaves. */
+  /** Called with the hovered or focused line, or with null if there is none. */
   onEmphasize?: (label: string | null) => void;
   /** Lines with constant values, which are part of the labels. */
   constants?: readonly LegendEntry[];

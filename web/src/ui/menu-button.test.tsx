@@ -4,7 +4,7 @@ import { expect, it, vi } from 'vitest';
 import { showPage } from '../test-page';
 import { MenuButton } from './menu-button';
 
-it('opens a menu, calls the chosen action, and returns the focus', async () => {
+it('opens a menu, calls the chosen action, and restores focus', async () => {
   const choose = vi.fn();
   const toggle = vi.fn();
   showPage(

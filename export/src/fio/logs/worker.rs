@@ -58,7 +58,7 @@ impl DirectionWindow {
     }
 }
 
-/// Writes the lines of one of a worker's logs.
+/// Formats the lines of one log of a worker.
 pub struct WorkerLog {
     pub kind: LogKind,
     pub format: LogFormat,

@@ -179,7 +179,7 @@ fn write_locked(file: &mut File, lines: &str, permissions: Permissions) -> io::R
 /// Whether an interrupted process left the file behind; false if there is no file.
 ///
 /// # Errors
-/// Another file has this name, and must be kept.
+/// The file is not an unfinished copy of the state file, so it must not be overwritten.
 fn is_leftover(path: &Path) -> io::Result<bool> {
     let found = match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),

@@ -22,8 +22,9 @@ pub(super) struct WriteSamples {
     samples: Vec<WriteSample>,
     /// One of every `stride` samples is kept, chosen at random.
     stride: u64,
-    /// Number of samples in the current group before the chosen one, and after it.
+    /// Number of samples to skip before the next one is kept.
     before: u64,
+    /// Number of samples in the current group after the kept one.
     after: u64,
     rng: Xoshiro256PlusPlus,
 }

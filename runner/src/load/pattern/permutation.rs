@@ -63,8 +63,8 @@ impl Permutation {
         self.ready[self.taken - 1]
     }
 
-    /// Fills `out` with `make(number)` for the next numbers. Whether a number is below `n` is
-    /// unpredictable, so the comparison is added to the index instead of used in a branch.
+    /// Fills `out` with `make(number)` for the next numbers. Branch-free: whether a number is below
+    /// `n` is unpredictable, so the result of the comparison is added to the index.
     #[inline]
     pub(crate) fn fill<T>(&mut self, out: &mut [T], make: impl Fn(u64) -> T, rng: &mut impl Rng) {
         let mut filled = 0;

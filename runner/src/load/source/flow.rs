@@ -85,8 +85,8 @@ impl FlowMember {
         }
     }
 
-    /// How many of the next `max` I/Os this worker may issue: each one as long as its share of the
-    /// I/Os does not exceed its share of the weights (`flow_threshold_exceeded`).
+    /// Number of I/Os that this worker may issue now, at most `max`. Its share of the issued I/Os
+    /// must not exceed its share of the weights (`flow_threshold_exceeded`).
     fn allowance(&self, max: usize) -> usize {
         let (total, weights) = self.group.totals();
         let issued = self.group.members[self.index].issued.load(Relaxed);

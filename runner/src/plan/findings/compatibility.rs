@@ -105,7 +105,7 @@ fn options(job: &Job) -> [(&'static str, bool, &'static str); 29] {
         (
             "fill_device",
             job.fill_device.is_some(),
-            "writes to a device end at its end, and those to a file at its size",
+            "writes to a device stop at its end, and those to a file at its size",
         ),
         (
             "openfiles",

@@ -48,7 +48,8 @@ impl Guard {
         }
         self.check_write(block)?;
         let claim = claim(path, block)?;
-        // The inventory is older than the claim. From here on, the backing file cannot change.
+        // The backing file may have changed between the inventory and the claim. The claim prevents
+        // further changes.
         if let Some(backing) = &block.backing
             && !backing.is_attached_to(&claim)
         {

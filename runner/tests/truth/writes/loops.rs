@@ -325,7 +325,8 @@ pub(super) const CASES: &[Case] = &[
     case("device_discarded_mid_run", |at| {
         let bottom = Bottom::new(at, DIRECT)?;
         let job = bottom.raw("read", json!({"rate_iops": 2000}));
-        // Discarded after a quarter to a half was read; the volume's counter is exact.
+        // The second half of the image is punched after about 1,500 of 4,096 sequential reads. The
+        // expected shares are computed from the volume's device counter.
         let (image, counter) = (bottom.image.clone(), bottom.reads());
         let truth = bottom.counted_zeros();
         let volume = bottom.volume.device.0.clone();

@@ -106,7 +106,7 @@ fn a_downtime_is_caught_up_once() {
     assert_eq!(missed.due_at_ms, ms("2026-11-24T16:00:00Z"));
     let (_, caught_up) = &fake.log[1];
     assert_eq!(caught_up.due_at_ms, ms("2026-11-24T17:00:00Z"));
-    // The server was down for 30 s of this due time.
+    // The server started 30 s after this due time, which is not late enough for a catch-up.
     assert!(!caught_up.is_catch_up);
     let mut fake = Fake::new("0 * * * *", "UTC", "2026-11-24T12:00:30Z");
     fake.run(from + 5 * HOUR + 10 * MINUTE, from + 7 * HOUR);

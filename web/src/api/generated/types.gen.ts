@@ -2124,7 +2124,7 @@ export type Job = {
      */
     number_ios?: string | number;
     /**
-     * Failed I/Os after which the job continues if the error is EIO or EILSEQ: none, read, write (including trims and syncs), io (both), verify or all. The run fails at its end. Bad blocks never end verification.
+     * Failed I/Os after which the job continues if the error is EIO or EILSEQ: none, read, write (including trims and syncs), io (both), verify or all. The run fails when it ends. Bad blocks never end verification.
      */
     continue_on_error?: '0' | 'none' | 'read' | 'write' | 'io' | 'verify' | '1' | 'all' | number | boolean;
     /**
@@ -2512,7 +2512,7 @@ export type Job = {
      */
     disk_util?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
-     * Write until no space is left. No effect: writes to a device end at its end anyway, and a file needs a size, because part of the filesystem stays free.
+     * Write until no space is left. No effect: writes to a device stop at its end anyway, and a file needs a size, because part of the filesystem stays free.
      */
     fill_device?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**

@@ -74,7 +74,10 @@ export function definitionOf(procedure: Procedure): Pick<StudyDraft, 'snia' | 'l
 export const baseJob = (job: Job, { kind }: Procedure): Job =>
   kind === 'snia' ? withoutTestOptions(job) : withoutCurveOptions(job);
 
-/** Starts a test with the target of the draft's first job; without a test, the steps are kept. */
+/**
+ * Replaces the steps with a SNIA test of the first job's target. Without `snia`, removes the
+ * procedure and keeps the steps.
+ */
 export function withTest(draft: StudyDraft, snia: SniaTestDefinition | undefined): StudyDraft {
   const depth = snia?.test === 'latency' ? { iodepth: 1, numjobs: 1 } : {};
   return snia

@@ -8,7 +8,7 @@ import { NewRunPage } from './page';
 const EMPTY: Import = { dialect: 'fio_command', document: null, notes: [], questions: [] };
 const JOB = { name: 'a', rw: 'read', direct: 1 };
 
-/** Understands three texts. */
+/** Fake of the server's import. */
 function importOf({ text, variables }: ImportRequest): Import {
   if (text.includes('10sec')) {
     const note = {
