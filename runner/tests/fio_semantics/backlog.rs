@@ -116,6 +116,7 @@ fn reads_are_counted_as_in_fio() {
         job["direct"] = json!(direct);
         job["iodepth"] = json!(if engine == "psync" { 1 } else { 4 });
         job["file_state"] = json!("overwrite");
+        job.as_object_mut().unwrap().remove("fallocate");
         let result = report_of(runner().args(JSON), &job);
         let report = &result["report"];
         for direction in ["read", "write"] {

@@ -32,10 +32,9 @@ const CASES: &[(Equal, &str)] = &[
     (Sequence, "rw=write size=256k io_size=64k loops=2"),
     // Limits of fill_device.
     (Sequence, "rw=write size=256k fill_device=1"),
-    (Sequence, "rw=write size=256k io_size=64k fill_device=1"),
+    (Reported, "rw=write size=256k io_size=64k fill_device=1"),
     (Sequence, "rw=write size=128k loops=2 fill_device=1"),
     (Sequence, "rw=write filesize=256k fill_device=1"),
-    (Sequence, "rw=read file=256 fill_device=1"),
     (Rejected, "rw=write fill_device=1"),
     (Rejected, "rw=write fill_device=1 file=256"),
     (Rejected, "rw=write size=50% fill_device=1 file=256"),

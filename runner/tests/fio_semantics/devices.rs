@@ -5,7 +5,7 @@ use crate::scratch::{
     program::{JSON, report_of, runner},
 };
 use serde_json::{Value, json};
-use std::process::Command;
+use std::{path::Path, process::Command};
 
 /// Not a multiple of all block sizes.
 const LENGTH: u64 = (1 << 20) + 2048;
@@ -29,12 +29,14 @@ fn fio(device: &str, options: &[(&str, &str)]) -> Counts {
     counts(job, ["total_ios", "io_bytes"])
 }
 
-fn leadline(device: &str, options: &[(&str, &str)]) -> Counts {
+/// The device must be blank, and its image in `root`.
+fn leadline(device: &str, root: &Path, options: &[(&str, &str)]) -> Counts {
+    scratch::run("blkdiscard", &["-f", device]).unwrap();
     let mut job = json!({"name": "job", "ioengine": "psync", "direct": 0, "filename": device});
     for (name, value) in options {
         job[*name] = json!(value);
     }
-    let result = report_of(runner().args(JSON), &job);
+    let result = report_of(runner().args(JSON).arg("--target-root").arg(root), &job);
     counts(&result["report"], ["ios", "bytes"])
 }
 
@@ -73,7 +75,8 @@ fn a_device_is_filled_to_its_end() {
             let options = [options, &[(name, "1")]].concat();
             let expected = fio(&device.0, &options);
             assert!(expected[2] > 0, "{options:?}");
-            assert_eq!(leadline(&device.0, &options), expected, "{options:?}");
+            let found = leadline(&device.0, directory.path(), &options);
+            assert_eq!(found, expected, "{options:?}");
         }
     }
 }

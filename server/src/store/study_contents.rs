@@ -4,6 +4,7 @@
 
 use crate::store::study_digest::{self, Damage, DamagedStudy, STUDIES};
 use anyhow::Result;
+use leadline_protocol::query::MAX_NUMBER;
 use sqlx::{FromRow, Row, SqliteConnection, query, query_as, sqlite::SqliteRow, types::Json};
 use std::collections::BTreeMap;
 
@@ -71,8 +72,10 @@ pub(super) async fn damaged(
     connection: &mut SqliteConnection,
     studies: &[u64],
 ) -> sqlx::Result<BTreeMap<u64, Damage>> {
+    // SQLite converts larger numbers in JSON to floating point. No study has them.
+    let numbers = studies.iter().filter(|study| **study <= MAX_NUMBER);
     let contents: Vec<Contents> = query_as(CONTENTS)
-        .bind(Json(studies))
+        .bind(Json(numbers.collect::<Vec<_>>()))
         .fetch_all(connection)
         .await?;
     let damage = contents

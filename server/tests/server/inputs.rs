@@ -232,3 +232,32 @@ async fn unknown_export_formats_and_paths_are_rejected() {
         (404, Some("not_found"))
     );
 }
+
+/// SQLite has no integers above 2⁶³ − 1.
+#[tokio::test]
+async fn numbers_beyond_those_of_the_database_are_not_found() {
+    let server = Program::start().await;
+    for number in [1_u64 << 63, u64::MAX] {
+        for path in ["", "/procedure", "/study.html"] {
+            let path = format!("/studies/{number}{path}");
+            let request = server.request(Method::GET, &path);
+            assert_eq!(
+                server.send(request).await.0,
+                StatusCode::NOT_FOUND,
+                "{path}"
+            );
+        }
+        let path = format!("/studies/{number}/cancel");
+        let (status, body) = server.post(&path, &json!({})).await;
+        assert_eq!(status, StatusCode::NOT_FOUND, "{body}");
+        for path in ["", "/report", "/series"] {
+            let path = format!("/runs/{number}{path}");
+            let request = server.request(Method::GET, &path);
+            assert_eq!(
+                server.send(request).await.0,
+                StatusCode::NOT_FOUND,
+                "{path}"
+            );
+        }
+    }
+}

@@ -179,7 +179,11 @@ mod tests {
             (file.clone(), 1, true),
             (verified.clone(), 1, false),
             (merged(&verified, json!({"rw": "randrw"})), 1, false),
-            (merged(&verified, json!({"rw": "randread"})), 1, true),
+            (
+                merged(&verified, json!({"rw": "randread", "verify_only": 1})),
+                1,
+                true,
+            ),
             (
                 merged(
                     &verified,

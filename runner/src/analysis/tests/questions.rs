@@ -267,10 +267,11 @@ fn durable_writes_of_several_workers_have_no_limit() {
         });
         answer(&run, code).unwrap().sentence
     };
+    // A database log has one writer.
     let logs = json!({"fdatasync": 1, "direct": false, "numjobs": 3});
     assert_eq!(
-        flushes("log_writes", logs),
-        "Each write waits for fdatasync, as in a database log: 900 commits per second, fdatasync p99 3.00 ms."
+        flushes("journal_writes", logs),
+        "Each write waits for fdatasync: 900 writes per second, fdatasync p99 3.00 ms."
     );
     let journals = json!({"fsync": 1, "direct": true, "numjobs": 3});
     assert_eq!(

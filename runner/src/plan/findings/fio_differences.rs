@@ -120,6 +120,14 @@ fn differences(requested: &Job, job: &ResolvedJob) -> Vec<(&'static str, String)
         "fallocate",
         "Layout writes the file before the job; fio only allocates it (fallocate=native).",
     );
+    let io_size = job.timing.io_size;
+    note(
+        requested.fill_device == Some(true)
+            && rw.writes()
+            && job.targets.iter().any(|target| io_size < target.size),
+        "fill_device",
+        "The file gets its size before the job; with fill_device, fio extends it only as far as it writes.",
+    );
     notes
 }
 
