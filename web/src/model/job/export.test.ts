@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Run } from '../../api';
-import { toCurl, toJobText } from './export';
+import { toCurl, toFioCommand, toJobText, toRunnerCommand } from './export';
 
 const RUN = {
   name: "it's",
@@ -23,3 +23,29 @@ it('quotes a curl command for the shell', () => {
     jobs: RUN.requested.jobs,
   });
 });
+
+it('writes a fio command with the options of each job', () => {
+  const text = `; comment
+[global]
+ioengine=libaio
+
+[it's one]
+rw=randread
+filename=/data/a b
+[two]
+bs=4k,16k
+size=50%
+`;
+  expect(toFioCommand(text)).toBe(
+    [
+      'fio',
+      "--name='it'\\''s one' --ioengine=libaio --rw=randread --filename='/data/a b'",
+      '--name=two --ioengine=libaio --bs=4k,16k --size=50%',
+    ].join(' \\\n  '),
+  );
+});
+
+it('passes the job text to the runner unchanged', () =>
+  expect(toRunnerCommand(RUN)).toBe(
+    "leadline-runner run - <<'END'\n[t1]\nrw=randread\ndirect=1\nEND\n",
+  ));

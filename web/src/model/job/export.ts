@@ -1,6 +1,6 @@
-// Exports a run: job text, and a curl command that starts the same run.
+// Exports a run: job text, and commands that start the same run.
 import type { Job, Run } from '../../api';
-import { writeJobText } from './job-text';
+import { jobsOf, parseJobText, writeJobText } from './job-text';
 
 type JobRecord = Record<string, unknown>;
 
@@ -19,12 +19,32 @@ export function toRunRequest({ name, tags, requested }: Pick<Run, 'requested' | 
  * from the environment.
  */
 export function toCurl(run: Pick<Run, 'requested' | 'name' | 'tags'>, origin: string): string {
-  const body = JSON.stringify(toRunRequest(run), null, 2).replaceAll("'", "'\\''");
+  const body = quoted(JSON.stringify(toRunRequest(run), null, 2));
   const lines = [
     `curl -sS ${origin}/api/v1/runs`,
     `-H "Authorization: Bearer $LEADLINE_TOKEN"`,
     `-H 'Content-Type: application/json'`,
-    `-d '${body}'`,
+    `-d ${body}`,
   ];
-  return lines.join(' \\\n  ');
+  return lines.join(CONTINUED);
 }
+
+/** A command with the options of a fio job file. */
+export function toFioCommand(jobFile: string): string {
+  const jobs = jobsOf(parseJobText(jobFile)).map(({ name = '', ...options }) => {
+    const words = Object.entries({ name, ...options }).map(
+      ([option, value]) => `--${option}=${isPlain(value) ? value : quoted(value)}`,
+    );
+    return words.join(' ');
+  });
+  return ['fio', ...jobs].join(CONTINUED);
+}
+
+/** A command for the host of the runner, which needs no server. */
+export const toRunnerCommand = (run: Pick<Run, 'requested'>): string =>
+  `leadline-runner run - <<'END'\n${toJobText(run)}END\n`;
+
+const CONTINUED = ' \\\n  ';
+const isPlain = (value: string) => /^[\w@%+=:,./-]+$/.test(value);
+/** In single quotes of a shell. */
+const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;

@@ -3,7 +3,7 @@ import { Button } from '@mantine/core';
 import { useState } from 'react';
 import type { ExportFormat, Run } from '../../api';
 import { fioJobFile } from '../../api/job-file';
-import { toCurl, toRunRequest } from '../../model/job/export';
+import { toCurl, toFioCommand, toRunnerCommand, toRunRequest } from '../../model/job/export';
 import { isForeign } from '../../model/run/summary';
 import { copyText } from '../../ui/clipboard';
 import { Dialog } from '../../ui/dialog';
@@ -18,6 +18,7 @@ export function CopyMenu({ run }: { run: Run }) {
     onSelect: async () => copyText(label, await text()),
   });
   const requests = [
+    entry('leadline-runner command', () => toRunnerCommand(run)),
     entry('curl command', () => toCurl(run, location.origin)),
     entry('Request JSON', () => JSON.stringify(toRunRequest(run), null, 2)),
   ];
@@ -26,6 +27,7 @@ export function CopyMenu({ run }: { run: Run }) {
       target={<Button>Copy ▾</Button>}
       entries={[
         entry('fio job file', () => fioJobFile(run.number)),
+        entry('fio command', async () => toFioCommand(await fioJobFile(run.number))),
         ...(isForeign(run) ? [] : requests),
         entry('Page link', () => location.href),
       ]}
