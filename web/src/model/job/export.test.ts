@@ -45,7 +45,8 @@ size=50%
   );
 });
 
-it('passes the job text to the runner unchanged', () =>
-  expect(toRunnerCommand(RUN)).toBe(
-    "leadline-runner run - <<'END'\n[t1]\nrw=randread\ndirect=1\nEND\n",
-  ));
+it('passes the requested jobs to the runner', () => {
+  const lines = toRunnerCommand(RUN).trimEnd().split('\n');
+  expect([lines[0], lines.at(-1)]).toEqual(["leadline-runner run - <<'END'", 'END']);
+  expect(JSON.parse(lines.slice(1, -1).join('\n'))).toEqual(RUN.requested);
+});

@@ -40,9 +40,9 @@ export function toFioCommand(jobFile: string): string {
   return ['fio', ...jobs].join(CONTINUED);
 }
 
-/** A command for the host of the runner, which needs no server. */
-export const toRunnerCommand = (run: Pick<Run, 'requested'>): string =>
-  `leadline-runner run - <<'END'\n${toJobText(run)}END\n`;
+/** A command for the host of the runner, which needs no server. JSON also has Leadline's own options. */
+export const toRunnerCommand = ({ requested: { sample_ms, jobs } }: Pick<Run, 'requested'>) =>
+  `leadline-runner run - <<'END'\n${JSON.stringify({ sample_ms, jobs }, null, 2)}\nEND\n`;
 
 const CONTINUED = ' \\\n  ';
 const isPlain = (value: string) => /^[\w@%+=:,./-]+$/.test(value);
