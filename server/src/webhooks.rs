@@ -115,6 +115,11 @@ impl Runs {
     }
 }
 
+/// Invalid and missing fields of a new webhook.
+pub(crate) fn problems_of_new(request: WebhookRequest) -> Vec<Problem> {
+    merge(None, request).err().unwrap_or_default()
+}
+
 fn merge(
     old: Option<StoredWebhook>,
     request: WebhookRequest,

@@ -60,6 +60,14 @@ impl ObjectReader {
         !self.problems.is_empty()
     }
 
+    /// Whether a problem with a field was added, or the value is not an object.
+    pub fn is_rejected(&self, name: &str) -> bool {
+        let field = format!("{}{name}", self.path);
+        let object = self.path.trim_end_matches('.');
+        let mut fields = self.problems.iter().map(|problem| problem.field.as_deref());
+        fields.any(|found| found == Some(&field) || found == Some(object))
+    }
+
     /// Takes a field. Returns `None` if it is missing or null.
     pub fn take(&mut self, name: &str) -> Option<Value> {
         self.object

@@ -45,14 +45,14 @@ pub(crate) async fn delete_annotation(
 fn annotation_request(body: Value) -> Result<AnnotationRequest, Vec<Problem>> {
     let mut fields = ObjectReader::new(body, "", &["t_ms", "text"]);
     let t_ms = fields.take("t_ms").as_ref().and_then(Value::as_f64);
-    if t_ms.is_none_or(|t_ms| !(0.0..=MAX_MS).contains(&t_ms)) && !fields.has_problems() {
+    if t_ms.is_none_or(|t_ms| !(0.0..=MAX_MS).contains(&t_ms)) && !fields.is_rejected("t_ms") {
         let detail = "t_ms must be a number of milliseconds since the start of the run.";
         let remedy = format!("Use a number from 0 to {MAX_MS}.");
         fields.reject("bad_value", "t_ms", detail, remedy);
     }
     let text = fields.name("text", MAX_ANNOTATION).unwrap_or_default();
     let text = text.trim();
-    if text.is_empty() && !fields.has_problems() {
+    if text.is_empty() && !fields.is_rejected("text") {
         let remedy = "Describe what happened at this moment.";
         fields.reject("missing", "text", "text is required.", remedy);
     }
@@ -74,6 +74,7 @@ mod tests {
             (json!({"t_ms": 1.5, "text": " cache dropped "}), &[]),
             (json!({"text": "a"}), &["t_ms"]),
             (json!({"t_ms": -1, "text": "a"}), &["t_ms"]),
+            (json!({"t_ms": -1, "text": ""}), &["t_ms", "text"]),
             (json!({"t_ms": "1", "text": "a"}), &["t_ms"]),
             (json!({"t_ms": 1, "text": "  "}), &["text"]),
             (json!({"t_ms": 1, "text": "a\nb"}), &["text"]),

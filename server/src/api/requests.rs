@@ -5,7 +5,7 @@ use crate::studies::submit::StudyRequest;
 use leadline_protocol::{
     host::LOCAL_HOST,
     import::ImportRequest,
-    job::run_spec::CONFIRM_EXAMPLE,
+    job::run_spec::{CONFIRM_EXAMPLE, parse_run},
     limits::{BASELINE_RUNS, MAX_JOB_TEXT, MAX_NAME, MAX_NOTES, MAX_TAG, MAX_TAGS, NOT_IN_TAGS},
     problem::{Problem, object_reader::ObjectReader},
     run::{RerunRequest, RunPatch, RunRequest},
@@ -13,7 +13,7 @@ use leadline_protocol::{
     text::is_deceptive,
     trend::BaselineRequest,
 };
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 const RUN_FIELDS: &[&str] = &[
@@ -30,6 +30,7 @@ const RUN_FIELDS: &[&str] = &[
 
 /// Body of `POST /plan` and `POST /runs`.
 pub(crate) fn run_request(body: Value) -> Result<RunRequest, Vec<Problem>> {
+    let requested = body["jobs"].as_array().cloned().unwrap_or_default();
     let mut fields = ObjectReader::new(body, "", RUN_FIELDS);
     let job_text = fields.text("job_text", MAX_JOB_TEXT);
     let request = RunRequest {
@@ -46,14 +47,36 @@ pub(crate) fn run_request(body: Value) -> Result<RunRequest, Vec<Problem>> {
         notes: fields.text("notes", MAX_NOTES),
         confirm: fields.texts("confirm", CONFIRM_EXAMPLE),
     };
-    fields.finish(request)
+    fields.finish(request).map_err(|mut problems| {
+        problems.extend(job_problems(&requested));
+        problems
+    })
+}
+
+/// Invalid options of jobs, which the runner would report only once all other fields are valid.
+pub(crate) fn job_problems(jobs: &[Value]) -> Vec<Problem> {
+    match jobs {
+        [] => Vec::new(),
+        jobs => parse_run(&json!({ "jobs": jobs }))
+            .err()
+            .unwrap_or_default(),
+    }
+}
+
+/// Adds problems with fields that have no problem yet.
+pub(super) fn add_others(problems: &mut Vec<Problem>, others: Vec<Problem>) {
+    for other in others {
+        if !problems.iter().any(|problem| problem.field == other.field) {
+            problems.push(other);
+        }
+    }
 }
 
 /// Body of `POST /import`.
 pub(crate) fn import_request(body: Value) -> Result<ImportRequest, Vec<Problem>> {
     let mut fields = ObjectReader::new(body, "", &["text", "variables"]);
     let text = fields.text("text", MAX_JOB_TEXT);
-    if text.is_none() && !fields.has_problems() {
+    if text.is_none() && !fields.is_rejected("text") {
         let remedy = "Add \"text\":\"[job]\\nrw=read\\n...\".";
         fields.reject("missing", "text", "text is required.", remedy);
     }
@@ -120,7 +143,7 @@ pub(crate) fn study_patch(body: Value) -> Result<StudyPatch, Vec<Problem>> {
     let mut fields = ObjectReader::new(body, "", &["name"]);
     let name = fields.name("name", MAX_NAME).unwrap_or_default();
     let name = name.trim();
-    if name.is_empty() && !fields.has_problems() {
+    if name.is_empty() && !fields.is_rejected("name") {
         fields.reject(
             "missing",
             "name",
@@ -135,7 +158,7 @@ pub(crate) fn study_patch(body: Value) -> Result<StudyPatch, Vec<Problem>> {
 pub(crate) fn baseline_request(body: Value) -> Result<BaselineRequest, Vec<Problem>> {
     let mut fields = ObjectReader::new(body, "", &["runs", "threshold_percent"]);
     let runs = fields.list("runs", "\"runs\":[12,13]").unwrap_or_default();
-    if !BASELINE_RUNS.contains(&runs.len()) && !fields.has_problems() {
+    if !BASELINE_RUNS.contains(&runs.len()) && !fields.is_rejected("runs") {
         let detail = format!("The baseline has {} runs.", runs.len());
         let remedy = format!("Use 1 to {} runs of the series.", BASELINE_RUNS.end());
         fields.reject("bad_value", "runs", detail, remedy);
@@ -160,7 +183,7 @@ pub(crate) fn baseline_request(body: Value) -> Result<BaselineRequest, Vec<Probl
 fn jobs(fields: &mut ObjectReader) -> Vec<Value> {
     const EXAMPLE: &str = "\"jobs\":[{\"rw\":\"randread\", ...}]";
     let jobs = fields.list("jobs", EXAMPLE);
-    if jobs.is_none() && !fields.has_problems() {
+    if jobs.is_none() && !fields.is_rejected("jobs") {
         let remedy = format!("Add {EXAMPLE}.");
         fields.reject("missing", "jobs", "jobs is required.", remedy);
     }
@@ -289,6 +312,10 @@ mod tests {
         check(
             json!({"jobs": [], "tags": ["", "ok", 3, "a,b"]}),
             &["tags[0]", "tags[2]", "tags[3]"],
+        );
+        check(
+            json!({"tags": ["a,b"], "jobs": [{"rw": "bad", "direct": 7}], "x": 1}),
+            &["tags[0]", "x", "jobs[0].rw", "jobs[0].direct"],
         );
         check(
             json!({"job_text": "fio --rw=read", "variables": {"A": "b"}}),

@@ -1,6 +1,9 @@
 //! Parses schedule request bodies. Pure.
 
-use crate::api::requests::tags;
+use crate::{
+    api::requests::{add_others, tags},
+    schedules,
+};
 use leadline_protocol::{
     limits::{MAX_CRON, MAX_NAME},
     problem::{Problem, object_reader::ObjectReader},
@@ -33,7 +36,7 @@ pub(super) fn schedule_request(body: Value) -> Result<ScheduleRequest, Vec<Probl
         ("cron", cron.is_none(), "\"30 2 * * *\""),
         ("document", document.is_none(), DOCUMENT),
     ] {
-        if is_missing && !fields.has_problems() {
+        if is_missing && !fields.is_rejected(name) {
             let detail = format!("{name} is required.");
             fields.reject("missing", name, detail, format!("For example: {example}."));
         }
@@ -47,7 +50,12 @@ pub(super) fn schedule_request(body: Value) -> Result<ScheduleRequest, Vec<Probl
         quiet_hours: quiet_hours(&mut fields),
         enabled: fields.flag("enabled"),
     };
-    fields.finish(request)
+    let mut problems = fields.finish(()).err().unwrap_or_default();
+    if problems.is_empty() {
+        return Ok(request);
+    }
+    add_others(&mut problems, schedules::validate::problems(&request));
+    Err(problems)
 }
 
 fn quiet_hours(fields: &mut ObjectReader) -> Vec<QuietHours> {
@@ -71,7 +79,7 @@ fn quiet(item: Value, path: &str) -> Result<QuietHours, Vec<Problem>> {
     let mut fields = ObjectReader::new(item, path, &["from", "to"]);
     let mut time = |name: &str| {
         let time = fields.text(name, MAX_TIME);
-        if time.is_none() && !fields.has_problems() {
+        if time.is_none() && !fields.is_rejected(name) {
             let detail = format!("{name} is required.");
             fields.reject("missing", name, detail, format!("For example: {QUIET}."));
         }
@@ -114,6 +122,26 @@ mod tests {
         check(
             json!([{"from": 8, "to": "18:00"}]),
             &["quiet_hours[0].from"],
+        );
+    }
+
+    #[test]
+    fn all_invalid_fields_are_reported() {
+        let body = json!({"name": "", "cron": "61 25 * * *", "time_zone": "Mars/X", "tags": ["a,b"],
+            "quiet_hours": [{"from": "25:00", "to": "1"}], "document": {"jobs": [{"rw": "bad"}]}});
+        let problems = schedule_request(body).unwrap_err();
+        let fields: Vec<&str> = problems.iter().filter_map(|p| p.field.as_deref()).collect();
+        assert_eq!(
+            fields,
+            [
+                "tags[0]",
+                "name",
+                "time_zone",
+                "cron",
+                "quiet_hours[0].from",
+                "quiet_hours[0].to",
+                "document.jobs[0].rw",
+            ]
         );
     }
 }

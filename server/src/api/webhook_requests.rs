@@ -1,6 +1,9 @@
 //! Parses webhook request bodies. Pure.
 
-use crate::webhooks::SUBSCRIBABLE;
+use crate::{
+    api::requests::add_others,
+    webhooks::{SUBSCRIBABLE, problems_of_new},
+};
 use leadline_protocol::{
     limits::MAX_NAME,
     problem::{Problem, object_reader::ObjectReader},
@@ -13,8 +16,8 @@ const FIELDS: &[&str] = &["name", "url", "secret", "events", "enabled"];
 const MAX_TEXT: usize = 2_000;
 const EVENTS: &str = "[\"trend_state_changed\"]";
 
-/// Body of `POST /webhooks` and `PUT /webhooks/{n}`.
-pub(super) fn webhook_request(body: Value) -> Result<WebhookRequest, Vec<Problem>> {
+/// Body of `POST /webhooks` and, unless `is_new`, of `PUT /webhooks/{n}`.
+pub(super) fn webhook_request(body: Value, is_new: bool) -> Result<WebhookRequest, Vec<Problem>> {
     let mut fields = ObjectReader::new(body, "", FIELDS);
     let request = WebhookRequest {
         name: fields.name("name", MAX_NAME).unwrap_or_default(),
@@ -23,7 +26,15 @@ pub(super) fn webhook_request(body: Value) -> Result<WebhookRequest, Vec<Problem
         events: events(&mut fields),
         enabled: fields.flag("enabled"),
     };
-    fields.finish(request)
+    let mut problems = fields.finish(()).err().unwrap_or_default();
+    if problems.is_empty() {
+        return Ok(request);
+    }
+    // Missing fields of an existing webhook are unchanged.
+    if is_new {
+        add_others(&mut problems, problems_of_new(request));
+    }
+    Err(problems)
 }
 
 fn events(fields: &mut ObjectReader) -> Option<Vec<WebhookEvent>> {
@@ -61,7 +72,7 @@ mod tests {
     #[track_caller]
     fn check(events: Value, expected: &[&str]) {
         let body = json!({"name": "a", "events": events});
-        let problems = webhook_request(body).err().unwrap_or_default();
+        let problems = webhook_request(body, false).err().unwrap_or_default();
         let fields: Vec<&str> = problems.iter().filter_map(|p| p.field.as_deref()).collect();
         assert_eq!(fields, expected);
     }
@@ -77,5 +88,18 @@ mod tests {
             json!(["schedule_run_failed", "x", 1]),
             &["events[1]", "events[2]"],
         );
+    }
+
+    #[test]
+    fn all_invalid_fields_of_a_new_webhook_are_reported() {
+        let fields = |is_new| {
+            let body = json!({"url": "ftp://x", "events": ["zz"]});
+            let problems = webhook_request(body, is_new).unwrap_err().into_iter();
+            problems
+                .filter_map(|problem| problem.field)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(fields(true), ["events[0]", "name", "url", "secret"]);
+        assert_eq!(fields(false), ["events[0]"]);
     }
 }

@@ -35,7 +35,7 @@ pub(crate) async fn create_webhook(
     State(runs): State<Runs>,
     body: JsonBody,
 ) -> Result<impl IntoResponse, ApiError> {
-    let request = webhook_request(body.parse()?)?;
+    let request = webhook_request(body.parse()?, true)?;
     let webhook = runs.create_webhook(request).await?;
     let location = format!("{API}/webhooks/{}", webhook.number);
     Ok((StatusCode::CREATED, [(LOCATION, location)], Json(webhook)))
@@ -61,7 +61,7 @@ pub(crate) async fn replace_webhook(
     Path(n): Path<u64>,
     body: JsonBody,
 ) -> Result<Json<Webhook>, ApiError> {
-    let request = webhook_request(body.parse()?)?;
+    let request = webhook_request(body.parse()?, false)?;
     Ok(Json(runs.replace_webhook(n, request).await?))
 }
 

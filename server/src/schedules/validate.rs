@@ -1,7 +1,7 @@
 //! Checks schedules before they are stored, and parses their documents.
 
 use crate::{
-    api::requests::{run_request, study_request},
+    api::requests::{job_problems, run_request, study_request},
     clock::now_ms,
     error::Error,
     runs::Runs,
@@ -53,13 +53,28 @@ pub(crate) fn parse_document(document: &Value, tags: &[String]) -> Result<Docume
     }
 }
 
+/// All invalid fields, without the problems that depend on this host. Pure.
+pub(crate) fn problems(request: &ScheduleRequest) -> Vec<Problem> {
+    let mut problems = definition(request.clone()).err().unwrap_or_default();
+    let of_document = match parse_document(&request.document, &request.tags) {
+        Err(problems) => problems,
+        Ok(Document::Run(run)) => job_problems(&run.jobs),
+        Ok(Document::Study(_)) => Vec::new(),
+    };
+    let path = format!("{FIELD}.");
+    let of_document = of_document.into_iter();
+    problems.extend(of_document.map(|problem| problem.with_path_prefix(&path)));
+    problems
+}
+
 impl Runs {
     /// Plans the document on this host, as it is now.
     pub(super) async fn check_schedule(
         &self,
         request: ScheduleRequest,
     ) -> Result<Definition, Error> {
-        let definition = definition(request).map_err(Error::Rejected)?;
+        let found = problems(&request);
+        let definition = definition(request).map_err(|_| Error::Rejected(found))?;
         let document = parse_document(&definition.document, &definition.tags);
         let document = document.map_err(|problems| in_document(problems, FIELD))?;
         let (problems, confirmations, has_confirm) = match &document {
