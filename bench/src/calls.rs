@@ -5,7 +5,7 @@ use anyhow::Result;
 use std::fs::read_to_string;
 use tempfile::NamedTempFile;
 
-/// Calls that perform, submit or wait for I/O.
+/// System calls that perform, submit or wait for I/O.
 const EVENTS: &str =
     "syscalls:sys_enter_io_uring_enter,syscalls:sys_enter_pread64,syscalls:sys_enter_pwrite64";
 
@@ -33,7 +33,7 @@ pub fn count(cpus: &str, invocation: &Invocation) -> Result<Option<(String, f64)
     Ok(sum(&read_to_string(counts.path())?).map(|calls| (output, calls)))
 }
 
-/// Sums lines `count,unit,event,...`; `None` if an event was not counted.
+/// Adds up the counts in perf's lines `count,unit,event,...`; `None` if an event was not counted.
 fn sum(text: &str) -> Option<f64> {
     text.lines()
         .filter(|line| line.contains("syscalls:"))

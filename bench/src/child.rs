@@ -27,7 +27,8 @@ pub struct Cost {
     pub context_switches: f64,
 }
 
-/// Returns standard output and the cost; fails with standard error when the program fails.
+/// Returns the program's standard output and cost. If the program fails, the error contains its
+/// standard error output.
 pub fn run(cpus: &str, invocation: &Invocation) -> Result<(String, Cost)> {
     let program = invocation.program.display();
     let errors = NamedTempFile::new()?;
@@ -59,7 +60,7 @@ pub fn run(cpus: &str, invocation: &Invocation) -> Result<(String, Cost)> {
     Ok((output, cost))
 }
 
-/// Standard output of a program, regardless of its exit status.
+/// Returns the standard output of a program, regardless of its exit status.
 pub fn output(invocation: &Invocation) -> Result<String> {
     let mut child = Command::new(&invocation.program)
         .args(&invocation.args)

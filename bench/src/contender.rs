@@ -23,11 +23,11 @@ pub struct Counts {
 pub trait Contender {
     fn name(&self) -> String;
 
-    /// Returns true if the program supports the workload and this length.
+    /// Whether the program supports this workload and run length.
     fn supports(&self, work: &Work, length: Length) -> bool;
 
-    /// Returns true if random offsets may repeat before every block has been accessed. Such results
-    /// are compared only with each other, because repeated blocks hit the CPU caches more often.
+    /// Whether random offsets may repeat before every block has been accessed. Such results are
+    /// compared only with each other, because repeated blocks hit the CPU caches more often.
     fn may_repeat_offsets(&self) -> bool;
 
     /// Command line for a file or device.
@@ -61,7 +61,7 @@ impl Batch {
             .collect()
     }
 
-    /// Combinations with equal batch sizes.
+    /// Combinations whose submit and completion batch sizes are the same.
     pub fn equal_sizes(work: &Work) -> Vec<Self> {
         Self::all(work)
             .into_iter()

@@ -45,7 +45,7 @@ pub struct Rounds {
     pub values: BTreeMap<String, Vec<RoundValues>>,
 }
 
-/// The shortest run of t/io_uring.
+/// The shortest run that t/io_uring supports.
 const PREPASS_LENGTH: Length = Length::Seconds(1);
 /// Number of runs that measure the start-up cost.
 const START_COST_RUNS: u32 = 3;
@@ -136,7 +136,7 @@ impl Bench<'_> {
         Ok(all)
     }
 
-    /// The candidate with the highest IOPS in a short run.
+    /// Returns the candidate with the highest IOPS in a short run.
     fn best<C: Contender>(&self, candidates: Vec<C>) -> Result<Option<C>> {
         let able: Vec<C> = candidates
             .into_iter()
@@ -204,7 +204,7 @@ impl Bench<'_> {
         Ok((contender.parse(&output, length)?, cost))
     }
 
-    /// Prepares the target and returns the CPUs and the command.
+    /// Prepares the target. Returns the CPUs and the command line of the contender.
     fn prepare(&self, contender: &dyn Contender, length: Length) -> Result<(String, Invocation)> {
         self.target
             .prepare(self.work)
@@ -238,7 +238,8 @@ impl Bench<'_> {
     }
 }
 
-/// The Leadline contender with the same kind of offsets; `None` for Leadline itself.
+/// Label of the Leadline build to compare with: with repeating offsets if the contender's may
+/// repeat. `None` if the contender is Leadline.
 fn reference_build(
     contender: &dyn Contender,
     values: &BTreeMap<String, Vec<RoundValues>>,

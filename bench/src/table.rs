@@ -1,4 +1,4 @@
-//! Output: a few lines per cell while the bench runs, and a Markdown table.
+//! Output of the bench: a few lines per cell while it runs, and a Markdown table.
 
 use crate::{
     cell::Cell,

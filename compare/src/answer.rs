@@ -11,8 +11,8 @@ use leadline_protocol::{
 };
 use std::collections::BTreeSet;
 
-/// Metrics for the sentence, most important first. The first metric that both groups have is the
-/// subject; others are mentioned if they are better or worse.
+/// Metrics for the sentence, most important first. The sentence is about the first metric that both
+/// groups have, and mentions others that are better or worse.
 pub(crate) const HEADLINES: &[&str] = &[
     "read_iops",
     "write_iops",
@@ -48,8 +48,8 @@ pub(crate) fn answers(
         .collect()
 }
 
-/// A label in a sentence. Numbers of runs and studies, such as `#12`, and the labels of a trend
-/// need no quotes.
+/// Formats a label for a sentence: in quotes, except for run and study numbers such as `#12` and
+/// the labels of a trend.
 pub(crate) fn quoted(label: &str) -> String {
     if label.starts_with('#') || [BASELINE_LABEL, NEWEST_GROUP_LABEL].contains(&label) {
         label.to_owned()
@@ -58,8 +58,8 @@ pub(crate) fn quoted(label: &str) -> String {
     }
 }
 
-/// The headline metrics of a group, with their changes. The reason for the first metric is removed
-/// if an earlier group has the same reason.
+/// The headline metrics of a group, with their changes. Omits the reason for the first metric if an
+/// earlier group has the same reason.
 fn headlines<'a>(
     group: usize,
     metrics: &'a [ComparedMetric],
@@ -133,7 +133,7 @@ pub(crate) fn main_clause(
     }
 }
 
-/// Formats `Read IOPS` as `read IOPS`; abbreviations are unchanged.
+/// Lowercases the first letter, as in `read IOPS`, unless the label starts with an abbreviation.
 fn in_sentence(label: &str) -> String {
     let mut letters = label.chars();
     match (letters.next(), letters.next()) {

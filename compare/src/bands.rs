@@ -7,7 +7,7 @@ use leadline_protocol::{
 };
 use leadline_stats::median::median;
 
-/// Bands, with the columns of a series that are added up for each band.
+/// For each band, its metric, its unit, and the series columns that are added up.
 const BANDS: [(BandMetric, Unit, &[&str]); 3] = [
     (
         BandMetric::Iops,
@@ -28,13 +28,13 @@ pub fn wholes(run: &RunSummary) -> [Option<f64>; BANDS.len()] {
     [run.iops, lat_p99_ns, run.bytes_per_second]
 }
 
-/// Collects the values of the runs of a group.
+/// Collects the time series of the runs in a group.
 #[derive(Default)]
 pub struct GroupSeriesBuilder {
     runs: Vec<u64>,
-    /// Results of the whole runs, by band.
+    /// Results of whole runs, by band.
     wholes: [Vec<f64>; BANDS.len()],
-    /// By band, run and bucket.
+    /// Values, indexed by band, run and bucket.
     values: [Vec<Vec<Option<f64>>>; BANDS.len()],
 }
 
@@ -91,7 +91,7 @@ struct Band {
     range: Option<(f64, f64)>,
 }
 
-/// A median of fewer than half of the runs would jump where the other runs end.
+/// With fewer than half of the runs, the median would jump where the other runs end.
 fn band(values: &[f64], runs: usize) -> Band {
     if values.is_empty() || values.len() * 2 < runs {
         return Band::default();
@@ -104,7 +104,7 @@ fn band(values: &[f64], runs: usize) -> Band {
     }
 }
 
-/// The sum of the means of some columns; `None` where all are unknown.
+/// The sum of the means of these columns in each bucket; `None` where all means are unknown.
 fn sum(series: &Series, names: &[&str]) -> Vec<Option<f64>> {
     let columns = series.columns.iter();
     let columns: Vec<_> = columns
@@ -143,7 +143,7 @@ mod tests {
         }
     }
 
-    /// `expected` is the median, low and high of each bucket of IOPS.
+    /// `expected`: median, lowest and highest IOPS of each bucket.
     fn check(runs: &[&[Option<f64>]], expected: &[[Option<f64>; 3]]) {
         let mut builder = GroupSeriesBuilder::default();
         for (run, values) in (1..).zip(runs) {

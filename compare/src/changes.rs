@@ -32,7 +32,7 @@ struct Value<'a> {
 pub(crate) struct UncorrectedChange {
     confidence: f64,
     percent: f64,
-    /// `None` if the metric cannot be tested, or is not tested.
+    /// `None` if the metric is not tested.
     ratio: Option<Ratio>,
     /// Number of values of the baseline and of the group, or number of pairs.
     counts: (usize, usize),
@@ -75,7 +75,8 @@ impl<'a> Values<'a> {
         let no_ratio = ratio.as_ref().and_then(|ratio| ratio.as_ref().err());
         let reason = self.reason_not_to_test(no_ratio);
         let ratio = ratio.and_then(Result::ok);
-        // A lower bound has no interval, but its change is a lower bound too.
+        // If the group's value is a lower bound, the change is a lower bound too, and has no
+        // interval.
         let is_bound = self.b.iter().any(|value| value.is_lower_bound);
         let factor = ratio
             .filter(|_| !is_bound)
@@ -98,8 +99,9 @@ impl<'a> Values<'a> {
         })
     }
 
-    /// Pairs the runs of the same block, if all runs are in different blocks of one study. Runs
-    /// without a partner are excluded, unless that would be most of them.
+    /// Pairs the runs that are in the same block. Returns `None` unless the runs of each group are
+    /// in different blocks of one study, and at least half of the runs of the smaller group have a
+    /// partner.
     fn pairs(&self) -> Option<Vec<(f64, f64)>> {
         let shared = blocks(&self.b)?;
         blocks(&self.a)?;
@@ -161,7 +163,7 @@ fn values<'a>(metric: &Metric, group: &'a Group<'a>) -> Vec<Value<'a>> {
     group.included().filter_map(value).collect()
 }
 
-/// The sorted blocks, if all values are from different blocks of one study.
+/// The sorted blocks of the values; `None` unless they are different blocks of one study.
 fn blocks<'v>(values: &'v [Value]) -> Option<Vec<&'v Block>> {
     let blocks = values.iter().map(|value| value.run.block.as_ref());
     let mut sorted = blocks.collect::<Option<Vec<&Block>>>()?;
@@ -191,7 +193,7 @@ impl UncorrectedChange {
         self.ratio.as_ref()
     }
 
-    /// A change without a verdict.
+    /// Converts to a change without a p-value and verdict.
     pub(crate) fn untested(self) -> Change {
         Change {
             percent: self.percent,

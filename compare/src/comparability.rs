@@ -79,8 +79,9 @@ fn distinct_obstacles(scope: &Scope) -> Vec<String> {
     distinct
 }
 
-/// A change on the host between two series of runs looks like a difference between the groups:
-/// under drift, 74 % to 100 % of the verdicts are false (`docs/comparison.md`).
+/// Warns about groups that ran one after the other: a change on the host between them looks like a
+/// difference between the groups. Under drift, 74 % to 100 % of the verdicts are false
+/// (`docs/comparison.md`).
 fn not_interleaved(groups: &[Group]) -> Option<String> {
     let repeated = groups.iter().any(|group| group.runs.len() > 1);
     let has_runs = groups.iter().any(|group| !group.runs.is_empty());
@@ -90,7 +91,8 @@ fn not_interleaved(groups: &[Group]) -> Option<String> {
     })
 }
 
-/// A comparison between the looks of a study would be an additional look.
+/// Runs after the last look are excluded: including them would amount to an additional, unplanned
+/// look.
 fn after_look(groups: &[Group]) -> Option<String> {
     let newer = all_runs(groups).filter(|run| run.is_complete() && run.is_after_look);
     match newer.count() {
@@ -181,7 +183,7 @@ fn comparability_sentence(
     format!("{}.", same_test(scope))
 }
 
-/// fio results do not contain the host.
+/// fio results do not contain host facts.
 fn same_test(scope: &Scope) -> &'static str {
     if scope.compared_runs().all(|run| run.host.is_some()) {
         "Same test on the same host"

@@ -8,7 +8,7 @@ use crate::{
 };
 use sha2::{Digest, Sha256};
 
-/// Number of hexadecimal digits, so that collisions are improbable in any run history.
+/// Number of hexadecimal digits: enough to make collisions improbable in any run history.
 const DIGITS: usize = 16;
 
 /// Version of the facts in a fingerprint, and of [`RunValues`](crate::trend::values::RunValues).
@@ -63,7 +63,7 @@ const FORMER_BEHAVIOR: &[(&str, &str)] = &[
     ("thinktime_spin_us", "0"),
 ];
 
-/// The length of the target, which another job may have extended. The region of the job is in
+/// Excluded, because another job may have extended the target. The region of the job is in
 /// `targets.offset` and `targets.size`.
 const TARGET_LENGTH: &str = "targets.length";
 
@@ -85,7 +85,7 @@ fn is_former_behavior(name: &str, value: Option<&str>) -> bool {
 fn digest(facts: &Facts) -> String {
     let mut hash = Sha256::new();
     for (name, value) in facts {
-        // A fact without a value is equal to a fact that the runner version does not report.
+        // Facts without a value are omitted, because an older runner may not report them at all.
         if let Some(value) = value {
             hash.update(format!("{name}\0{value}\0"));
         }

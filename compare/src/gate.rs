@@ -6,9 +6,9 @@ use crate::{
 };
 use leadline_protocol::format::plural;
 
-/// Returns a sentence if runs have not ended, or if memory served the runs of one group, but did not
-/// or may not have served those of the other: more IOPS from a cache do not show that the storage is
-/// at least as fast.
+/// Returns the reason as a sentence. Rules cannot pass while runs are active, or if memory served
+/// the runs of one group but not, or not certainly, those of the other group: more IOPS from a
+/// cache do not show that the storage is at least as fast.
 #[must_use]
 pub fn gate_obstacle(groups: &[Group; 2]) -> Option<String> {
     let active = all_runs(groups)

@@ -32,7 +32,7 @@ pub struct ComparedRun<'a> {
     pub verdict: Option<&'a Verdicts>,
     pub findings: &'a [Finding],
     pub block: Option<Block>,
-    /// Whether the run is newer than the last look at its study, which has `until_decided`.
+    /// Whether the study has `until_decided` and the run is newer than the study's last look.
     pub is_after_look: bool,
 }
 
@@ -63,9 +63,9 @@ impl Group<'_> {
             .collect()
     }
 
-    /// Indices of the first writes to files that the other runs overwrite. The first write also
-    /// allocates the blocks of the file, so it is not a repeat of the others. Empty if most runs
-    /// are first writes, because first writes are then the test.
+    /// Indices of the runs that wrote their files for the first time. The first write also
+    /// allocates the blocks of a file, so it is not a repeat of runs that overwrite the file. Empty
+    /// if most runs are first writes, because these are then what the test measures.
     pub(crate) fn first_writes(&self) -> Vec<usize> {
         let runs = self.runs.iter().enumerate();
         let held: Vec<(usize, String)> = runs
@@ -144,8 +144,8 @@ pub fn all_in_one_study(groups: &[Group]) -> bool {
     first.is_some() && studies.all(|study| study == first)
 }
 
-/// Appends the selection to labels that occur more than once, or a number if the selections are
-/// equal too.
+/// Makes labels unique: appends the selection to labels that occur more than once, or a number if
+/// the selections are equal too.
 pub fn distinct_labels(labels: &[(String, String)]) -> Vec<String> {
     let mut distinct: Vec<String> = Vec::new();
     for (index, (label, selection)) in labels.iter().enumerate() {

@@ -32,7 +32,7 @@ fn host_name(host: &HostFacts) -> String {
     format!("{} (Linux {}{processor})", host.hostname, host.kernel)
 }
 
-/// Each text once, in order of its first occurrence.
+/// Removes duplicates and keeps the order of first occurrence.
 fn distinct(texts: impl Iterator<Item = String>) -> Vec<String> {
     let mut distinct = Vec::new();
     for text in texts {

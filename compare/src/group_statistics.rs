@@ -9,7 +9,7 @@ const FENCE: f64 = 1.5;
 /// With fewer values, quartiles cannot identify outliers.
 const MIN_FOR_OUTLIERS: usize = 5;
 
-/// `values` has the label and the value of each run.
+/// `values`: label and value of each run.
 pub fn statistics(values: &[(&str, f64)]) -> GroupStatistics {
     let mut sorted: Vec<f64> = values.iter().map(|(_, value)| *value).collect();
     sorted.sort_by(f64::total_cmp);

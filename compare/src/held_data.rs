@@ -2,8 +2,8 @@
 
 use leadline_protocol::{plan::job::ResolvedJob, report::Report};
 
-/// Returns, for each target that is written to, whether it contained data before the run. The first
-/// write to a file also allocates its blocks, which is a different test from an overwrite.
+/// Returns whether each written target contained data before the run. The first write to a file
+/// also allocates its blocks, so it is a different test from an overwrite.
 pub(crate) fn held_data(resolved: &[ResolvedJob], report: Option<&Report>) -> Option<String> {
     let jobs = resolved.iter();
     let writers: Vec<&String> = jobs

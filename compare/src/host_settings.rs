@@ -21,8 +21,9 @@ use std::collections::BTreeSet;
 /// Facts that do not affect results.
 const HARMLESS_FACTS: &[&str] = &["memlock_bytes", "runner"];
 
-/// `absent` only repeats which values are missing; the dirty thresholds depend on free memory
-/// (`vm.dirty_ratio`). The last two are split into several facts.
+/// Facts that are not compared as recorded. `absent` only lists which other values are missing, and
+/// the dirty thresholds depend on free memory (`vm.dirty_ratio`). `storage` and `vulnerabilities`
+/// are compared as several facts each.
 const IGNORED_FACTS: &[&str] = &[
     "absent",
     "dirty_background_bytes",
@@ -31,7 +32,8 @@ const IGNORED_FACTS: &[&str] = &[
     "vulnerabilities",
 ];
 
-/// State that only affects guests and depends on whether the kvm module is loaded.
+/// Prefix of vulnerability states that affect only guests. They depend on whether the kvm module is
+/// loaded.
 const GUEST_STATE: &str = "KVM:";
 
 /// Value of a fact that a run did not record.
@@ -42,7 +44,7 @@ const MAX_LISTED: usize = 4;
 
 pub(crate) struct HostDifferences {
     pub different: Vec<Difference>,
-    /// Facts that are equal in the runs that recorded them.
+    /// Facts that some runs did not record, and that are equal in all other runs.
     pub unknown: Vec<Difference>,
     /// Number of equal facts.
     pub equal: u64,
@@ -92,7 +94,7 @@ fn storage<'a>(run: &ComparedRun<'a>) -> Option<&'a HostStorage> {
     run.host?.storage.as_ref()
 }
 
-/// Omits unknown facts.
+/// The recorded facts of a run.
 fn host_facts(run: &ComparedRun) -> Facts {
     let mut facts = Facts::new();
     if let Some(host) = run.host {
@@ -108,8 +110,8 @@ fn host_facts(run: &ComparedRun) -> Facts {
     facts
 }
 
-/// The state without details: `Mitigation: Retpolines; STIBP: disabled` gives `Mitigation:
-/// Retpolines`. Details depend on loaded modules.
+/// The state of each vulnerability without details, because details depend on loaded modules:
+/// `Mitigation: Retpolines; STIBP: disabled` becomes `Mitigation: Retpolines`.
 fn vulnerabilities(host: &HostFacts) -> Facts {
     let states = host.vulnerabilities.iter().flatten();
     let states = states.filter(|(_, state)| !state.starts_with(GUEST_STATE));
@@ -121,8 +123,8 @@ fn vulnerabilities(host: &HostFacts) -> Facts {
         .collect()
 }
 
-/// Adds the vulnerabilities that only other runs list to each run that recorded its own: its host
-/// is not affected by them.
+/// Adds vulnerabilities that only other runs list, as facts without a value. If a run recorded
+/// vulnerabilities but does not list one of them, its host is not affected by it.
 pub(crate) fn add_unaffected(runs: &[&ComparedRun], facts: &mut [Facts]) {
     let names = facts.iter().flat_map(Facts::keys);
     let names = names.filter(|name| name.starts_with("vulnerabilities."));
@@ -136,7 +138,7 @@ pub(crate) fn add_unaffected(runs: &[&ComparedRun], facts: &mut [Facts]) {
     }
 }
 
-/// Runs without recorded storage have the mount options in their report.
+/// Mount options from the report, for runs that did not record their storage.
 fn mounts_in_report(run: &ComparedRun) -> Facts {
     let targets = run.report.iter().flat_map(|report| &report.targets);
     let options = targets.filter_map(|target| target.mount_options.as_deref());
@@ -146,7 +148,7 @@ fn mounts_in_report(run: &ComparedRun) -> Facts {
         facts.insert("mount_options".into(), distinct(options.into_iter()));
     }
     let targets = || run.resolved.iter().flat_map(|job| &job.targets);
-    // The filesystem below a loop device was not recorded.
+    // Reports do not record the filesystem below a loop device.
     if targets().any(|target| target.kind == TargetKind::File) {
         let names = targets().filter_map(|target| target.filesystem.clone());
         facts.insert("filesystem".into(), distinct(names));
@@ -170,7 +172,7 @@ fn device_names(run: &ComparedRun) -> Facts {
     ])
 }
 
-/// Without the number of a loop device.
+/// The kernel name of the target's device, without the number for loop devices.
 fn device_name(target: &Target) -> Option<String> {
     let name = target.device.as_deref()?;
     let number = name.strip_prefix("loop");

@@ -11,10 +11,11 @@ use leadline_protocol::{
     },
 };
 
-/// Largest share of the total latency that submission may take for both latencies to be compared.
+/// The two latencies are compared if submission takes at most this share of the total latency.
 const MAX_SUBMISSION_SHARE: f64 = 0.01;
 
-/// Why percentiles of two groups are different quantities; `None` if they are not.
+/// Why the percentiles of two groups refer to different latencies; `None` if they refer to the same
+/// one.
 pub(crate) fn obstacle(metric: &Metric, a: &Group, b: &Group) -> Option<String> {
     let (of_a, of_b) = (kind(metric, a)?, kind(metric, b)?);
     let (total, completion) = match (of_a, of_b) {
@@ -33,7 +34,8 @@ pub(crate) fn obstacle(metric: &Metric, a: &Group, b: &Group) -> Option<String> 
     })
 }
 
-/// The latency of a group's percentiles. `None` if the metric is not such a percentile.
+/// The latency that a group's percentiles refer to. `None` if the metric is not a latency
+/// percentile.
 fn kind(metric: &Metric, group: &Group) -> Option<LatencyKind> {
     let has_value = |report: &&Report| metric.report.is_some_and(|value| value(report).is_some());
     let mut reports = group.included().filter_map(|run| run.report);
@@ -55,7 +57,7 @@ fn direction<'a>(metric: &Metric, report: &'a Report) -> Option<&'a DirectionSta
     })
 }
 
-/// Largest share of the mean latency that submission took in a run.
+/// The largest share of the mean latency that submission took in any run.
 fn submission_share(metric: &Metric, group: &Group) -> Option<f64> {
     let mean = |stats: &LatencyStats| stats.mean;
     let share = |report: &Report| {

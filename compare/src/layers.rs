@@ -8,7 +8,7 @@ use leadline_protocol::{
     verdict::{ModifierKind, Verdict, VerdictClass},
 };
 
-/// Smaller page cache speedups are not mentioned.
+/// Minimum page cache speedup that is mentioned.
 const MIN_SPEEDUP: f64 = 1.5;
 /// Maximum number of labels listed per layer.
 const MAX_LISTED: usize = 4;
@@ -92,7 +92,7 @@ fn majority_layer(group: &Group, direction: Direction) -> Option<&'static str> {
     majority_verdict(group, direction).map(layer)
 }
 
-/// A verdict with the most frequent layer.
+/// The verdict of a run that was served by the most frequent layer.
 fn majority_verdict<'a>(group: &'a Group<'a>, direction: Direction) -> Option<&'a Verdict> {
     let verdicts = group
         .included()
@@ -180,7 +180,7 @@ fn known_class(run: &ComparedRun, direction: Direction) -> Option<VerdictClass> 
     known_verdict(run, direction).map(|verdict| verdict.class)
 }
 
-/// Returns the class, with the modifier that makes it a different test.
+/// Describes the layer of a verdict, including a modifier that makes it a different test.
 fn layer(verdict: &Verdict) -> &'static str {
     let has = |kind| {
         verdict
@@ -231,8 +231,8 @@ fn cache_speedup(groups: &[Group], direction: Direction) -> Option<String> {
         _ => return None,
     };
     let speedup = median_iops(cached, direction)? / median_iops(uncached, direction)?;
-    // The factor between groups is estimated differently (`answer`), and a second number would be
-    // confusing.
+    // For repeated runs, `answer` estimates the factor in a different way, and a second number
+    // would be confusing.
     let factor = match cached.runs.len().max(uncached.runs.len()) {
         1 => format!("{speedup:.1}× "),
         _ => String::new(),

@@ -34,7 +34,7 @@ pub use rates::MAX_EXTRA;
 /// Minimum number of I/Os for a p99.9.
 const MIN_IOS_P999: u64 = 10_000;
 const NS_PER_MS: f64 = 1e6;
-/// With fewer runs, a disturbance is not treated as a property of the host.
+/// Minimum number of runs for treating a disturbance as a property of the host.
 const MIN_RUNS: usize = 3;
 
 /// The next step, as a study step document; `None` if the curve is complete. All runs must have
@@ -101,7 +101,7 @@ fn point(step: u32, run: &ProcedureRun) -> Point {
         completed: stats(run).map_or(0, |stats| stats.ios),
         is_cut_short: arrivals.is_some_and(|arrivals| arrivals.overload.is_some()),
         backlog: arrivals.map_or_else(Vec::new, |arrivals| arrivals.backlog.clone()),
-        // The mean is per worker, as is the depth.
+        // Both the mean and the depth are per worker.
         in_flight: mean.map(|mean| (mean, depth)),
         latencies: stats(run)
             .and_then(|stats| Some((stats.lat_ns.mean?, stats.intended_lat_ns.as_ref()?.mean?))),
@@ -115,7 +115,7 @@ fn disturbance<'a>(run: &ProcedureRun<'a>) -> Option<&'a str> {
     Some(&found.sentence)
 }
 
-/// Arrivals per second of all workers.
+/// Nominal arrivals per second, summed over all workers.
 fn offered(job: &ResolvedJob) -> f64 {
     let rates = &job.timing.rate_iops;
     let rate = rates.read.or(rates.write).or(rates.trim).unwrap_or(0);
@@ -133,7 +133,7 @@ fn latencies<'a>(run: &ProcedureRun<'a>) -> Option<&'a LatencyStats> {
     stats(run)?.intended_lat_ns.as_ref()
 }
 
-/// `None` with fewer I/Os than `min`.
+/// `None` if there are fewer than `min` I/Os.
 fn percentile(run: &ProcedureRun, percentile: &str, min: u64) -> Option<f64> {
     let found = latencies(run).filter(|stats| stats.count >= min)?;
     found.percentiles.get(percentile).map(|ns| *ns as f64)
@@ -180,7 +180,7 @@ pub(crate) fn results(curve: &LoadCurve, runs: &[Option<ProcedureRun>]) -> LoadC
     }
 }
 
-/// The first disturbance, if any run has one.
+/// The first disturbance of any run.
 fn warning(runs: &[Option<ProcedureRun>]) -> Option<String> {
     let found: Vec<&str> = runs.iter().flatten().filter_map(disturbance).collect();
     let first = found.first()?;

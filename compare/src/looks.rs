@@ -33,8 +33,8 @@ pub fn plan_looks(repeats: u32, metrics: usize) -> Result<Vec<PlannedLook>, usiz
     Ok(planned.collect())
 }
 
-/// The level of a comparison of the study's steps after these looks. Excludes the runs of newer
-/// blocks.
+/// The confidence level for comparing the study's steps after these looks. Excludes the runs of
+/// newer blocks.
 pub fn apply(groups: &mut [Group], until: &UntilDecided, looks: &[Look]) -> Level {
     if let Some(last) = looks.last() {
         for run in groups.iter_mut().flat_map(|group| &mut group.runs) {
@@ -126,7 +126,8 @@ fn change(name: &str, assessment: &Assessment) -> LookChange {
         metric: name.to_owned(),
         percent: Some(change.percent),
         interval_percent: change.interval_percent,
-        // The looks are planned for pairs. If there are no pairs, most blocks are incomplete.
+        // Looks compare pairs. If there are no pairs, most blocks are incomplete, so nothing is
+        // decided.
         verdict: match change.paired || verdict == ChangeVerdict::NotComparable {
             true => verdict,
             false => ChangeVerdict::Undecided,

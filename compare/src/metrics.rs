@@ -14,7 +14,7 @@ use leadline_protocol::{
 };
 use leadline_stats::{comparison::Ratio, holm};
 
-/// Changes that differ by less than this factor count as one hypothesis, such as IOPS and bandwidth
+/// Relative tolerance below which two changes count as one hypothesis, such as IOPS and bandwidth
 /// with a single block size.
 const SAME_RATIO: f64 = 1e-9;
 

@@ -11,7 +11,8 @@ use crate::{
 };
 use leadline_protocol::report::Report;
 
-/// One per group; `None` for groups that are comparable with the baseline, and for the baseline.
+/// Returns one obstacle per group; `None` for the baseline and for groups that are comparable with
+/// it.
 pub(crate) fn obstacles(groups: &[Group], baseline: usize) -> Vec<Option<String>> {
     let base = &groups[baseline];
     let of_base = of_group(base);

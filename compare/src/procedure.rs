@@ -14,8 +14,8 @@ pub fn results(procedure: &Procedure, runs: &[Option<ProcedureRun>]) -> Procedur
     }
 }
 
-/// Why the runs that have not started are not needed, such as `steady state in round 7`; `None` if
-/// they are.
+/// Why the remaining runs do not need to start, such as `steady state in round 7`; `None` if they
+/// are needed.
 pub fn early_end(procedure: &Procedure, runs: &[Option<ProcedureRun>]) -> Option<String> {
     match procedure {
         Procedure::Snia(test) => snia::early_end(test, runs),
@@ -28,7 +28,7 @@ pub fn adds_runs(procedure: &Procedure) -> bool {
     matches!(procedure, Procedure::LoadCurve(_))
 }
 
-/// Whether the other runs are derived from the result of this step (one-based).
+/// Whether the result of this step (one-based) determines the remaining runs.
 pub fn is_probe(procedure: &Procedure, step: u32) -> bool {
     matches!(procedure, Procedure::LoadCurve(curve) if curve.rates.is_none() && step == 1)
 }

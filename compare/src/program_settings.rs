@@ -54,7 +54,7 @@ fn prefixed(facts: Facts) -> Facts {
         .collect()
 }
 
-/// The size of all blocks in the directions that the job uses; `None` if it varies.
+/// The block size of all directions that the job uses; `None` if it varies.
 fn block_size(job: &ResolvedJob) -> Option<u64> {
     let PerDirection { read, write, trim } = &job.pattern.bs;
     let rw = job.pattern.rw;

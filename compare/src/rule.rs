@@ -76,7 +76,7 @@ impl Rule {
         })
     }
 
-    /// Applies the rule to the change in the second group. `obstacle`: why a rule cannot pass.
+    /// Applies the rule to the change in the second group. `obstacle`: why no rule can pass, if so.
     pub fn evaluate(&self, assessment: &Assessment, obstacle: Option<&str>) -> RuleResult {
         let metric = assessment
             .metrics
@@ -106,7 +106,7 @@ impl Rule {
         if change.verdict == Some(ChangeVerdict::NotComparable) {
             return (Outcome::Undecided, reason);
         }
-        // The interval of a metric that cannot be tested is not evidence.
+        // Ignores the interval of a metric that cannot be tested.
         let interval = change.interval_percent.filter(|_| change.p_value.is_some());
         let Some(interval) = interval else {
             let sentence = format!(
@@ -159,7 +159,8 @@ fn tested() -> impl Iterator<Item = &'static Metric> {
     METRICS.iter().filter(|metric| metric.is_tested)
 }
 
-/// A metric that is tested. `read.p99` and `read_lat_p99_ns` refer to the same metric.
+/// Finds a tested metric by its name or short name: `read_lat_p99_ns` and `read.p99` are the same
+/// metric.
 #[must_use]
 pub fn tested_metric(name: &str) -> Option<&'static Metric> {
     tested().find(|metric| metric.name == name || short_name(metric.name) == name)

@@ -4,7 +4,7 @@ use crate::group::{ComparedRun, Group, all_runs};
 
 pub(crate) struct Scope<'g, 'a> {
     pub groups: &'g [Group<'a>],
-    /// By group; `None` for the baseline.
+    /// One per group: why it is not comparable with the baseline. `None` for the baseline itself.
     pub obstacles: &'g [Option<String>],
     pub baseline: usize,
     /// Whether each run is compared: it is included in the statistics, and its group is comparable
@@ -86,7 +86,7 @@ impl<'g, 'a> Scope<'g, 'a> {
         compared.any(|value| value != first)
     }
 
-    /// The items of the compared runs; `items` has one per run.
+    /// The items that belong to compared runs; `items` contains one item per run.
     pub(crate) fn of_compared<'v, T>(&'v self, items: &'v [T]) -> impl Iterator<Item = &'v T> {
         let items = items.iter().zip(&self.is_compared);
         items

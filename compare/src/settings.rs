@@ -60,8 +60,8 @@ pub(crate) struct Differences {
     pub equal: u64,
 }
 
-/// Settings of additional jobs have names like `jobs[1].bs`. If only some runs have a job, it is
-/// only counted in `jobs`.
+/// Settings of additional jobs have names like `jobs[1].bs`. If only some runs have a job, its
+/// settings are not compared, but the number of jobs is (`jobs`).
 pub(crate) fn compare_settings(scope: &Scope) -> Differences {
     if let Some(difference) = different_programs(scope) {
         return common_settings(scope, difference);

@@ -144,7 +144,8 @@ fn sentence(test: &SniaTest, state: SniaState, rounds: &Rounds, window: Option<W
     }
 }
 
-/// Means over the window. Latency means are not weighted by I/Os, as in the specification.
+/// Mean values of each cell over the window. As in the specification, latency means are not
+/// weighted by the number of I/Os.
 fn cells(test: &SniaTest, rounds: &Rounds, window: Option<Window>) -> Vec<SniaCell> {
     let mut cells = Vec::new();
     for (mix, percent) in test.mixes.iter().enumerate() {
@@ -188,7 +189,7 @@ fn mean(values: &[CellValue]) -> CellValue {
     }
 }
 
-/// Memory is always steady, so it gets no badge.
+/// A test that was served by memory gets no badge, because memory is always steady.
 fn is_served_by_memory(test: &SniaTest, runs: &[Option<ProcedureRun>]) -> bool {
     let in_rounds = runs.iter().zip(test.runs());
     in_rounds

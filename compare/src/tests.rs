@@ -61,7 +61,7 @@ fn compare(runs: &[Run], baseline: usize) -> Assessment {
     crate::compare(&groups, baseline, 2.0)
 }
 
-/// The runs as blocks of a study if `paired`.
+/// If `paired`, each run is in its own block of a study.
 fn members(runs: &[Run], paired: bool) -> Vec<ComparedRun<'_>> {
     let block = |repeat| {
         paired.then(|| Block {
@@ -86,7 +86,8 @@ fn compare_runs(groups: &[(&str, Vec<ComparedRun>)]) -> Assessment {
     crate::compare(&groups, 0, 2.0)
 }
 
-/// Compares two groups with these read IOPS values. If `paired`, the runs are blocks of a study.
+/// Compares two groups with these read IOPS values. If `paired`, the runs with the same index are
+/// in the same block of a study.
 fn compare_groups(a: &[f64], b: &[f64], paired: bool) -> Assessment {
     let runs = |iops: &[f64], first: u64| -> Vec<Run> {
         let runs = (first..).zip(iops);

@@ -7,8 +7,8 @@ use leadline_stats::{
     sample_size::{Goal, Spread},
 };
 
-/// With a smaller number of degrees of freedom, the spread itself is too uncertain to predict a
-/// number of repeats.
+/// Minimum degrees of freedom. With fewer, the spread itself is too uncertain to predict the number
+/// of repeats.
 const MIN_DEGREES_OF_FREEDOM: usize = 2;
 
 pub(crate) struct Undecided {
@@ -32,7 +32,7 @@ pub(crate) struct Undecided {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum RepeatPrediction {
     Repeats(MoreRepeats),
-    /// More repeats than a group may have.
+    /// More repeats than a group may contain.
     TooMany,
 }
 

@@ -73,7 +73,7 @@ pub(crate) fn with_unit(name: &str, value: &str) -> String {
     }
 }
 
-/// Formats all numbers in the text as sizes.
+/// Formats every number in the text as a size.
 fn sizes(text: &str) -> String {
     let parts = text.split_inclusive(|letter: char| !letter.is_ascii_digit());
     let formatted = parts.map(|part| {

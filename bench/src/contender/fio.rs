@@ -57,7 +57,7 @@ impl Contender for Fio {
     }
 
     fn parse(&self, output: &str, _length: Length) -> Result<Counts> {
-        // Notices may precede the JSON.
+        // fio may print notices before the JSON.
         let json = output
             .find('{')
             .map(|begin| &output[begin..])

@@ -1,5 +1,5 @@
-//! The runner with its defaults; with `norandommap` for comparison with contenders whose offsets
-//! repeat.
+//! The runner with its defaults, and with `norandommap` for comparison with contenders whose
+//! offsets repeat.
 
 use super::{Contender, Counts};
 use crate::{
@@ -22,7 +22,7 @@ pub struct Runner {
     pub label: String,
     pub path: PathBuf,
     pub norandommap: bool,
-    /// Whether the run observes the layers below (the default).
+    /// Whether the run observes the layers below the application (the default).
     pub probes: bool,
 }
 
@@ -43,7 +43,8 @@ impl Contender for Runner {
         let job = self.job(work, path, length).to_string();
         let mut args = ["run", "-", "--json"].map(String::from).to_vec();
         if work.rw.writes() {
-            // The benchmark and other contenders wrote the file.
+            // The benchmark or another contender wrote the file last, so overwriting it needs a
+            // confirmation.
             args.extend(self.confirmations(&job).unwrap_or_default());
         }
         Invocation {

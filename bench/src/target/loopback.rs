@@ -16,7 +16,7 @@ use tempfile::NamedTempFile;
 
 pub struct Loopback {
     path: PathBuf,
-    /// Keeps the device attached.
+    /// Open descriptor that keeps the device attached.
     _open: File,
 }
 

@@ -15,7 +15,8 @@ use std::{
 };
 
 const CONTROL: &str = "/sys/class/zram-control";
-/// Attempts to remove a device. The increasing pauses add up to 4.5 s.
+/// Maximum number of attempts to remove a device. The increasing pauses between them add up to 4.5
+/// s.
 const REMOVE_TRIES: u32 = 10;
 const REMOVE_PAUSE: std::time::Duration = std::time::Duration::from_millis(100);
 
@@ -58,7 +59,7 @@ impl Target for ZramDevice {
     }
 
     fn prepare(&self, _work: &Work) -> Result<()> {
-        // Direct reads would otherwise look up cached pages.
+        // Evicts cached pages, because direct reads would look them up.
         let device = File::open(&self.path)?;
         Ok(rustix::fs::fadvise(
             &device,

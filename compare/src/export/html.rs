@@ -136,14 +136,14 @@ fn push_metrics(html: &mut String, assessment: &Assessment, group: usize, labels
     }
 }
 
-/// The reason that all undecided metrics share; `None` with fewer than two.
+/// The reason that all undecided metrics share; `None` if fewer than two metrics are undecided.
 fn common_reason<'a>(rows: &'a [MetricRow]) -> Option<&'a str> {
     let mut reasons = rows.iter().filter_map(|row| row.reason.as_deref());
     let (first, second) = (reasons.next()?, reasons.next()?);
     (first == second && reasons.all(|reason| reason == first)).then_some(first)
 }
 
-/// The threshold that all tested metrics share, in percent.
+/// The threshold of all tested metrics, in percent, if it is the same for all of them.
 fn common_threshold(assessment: &Assessment) -> Option<f64> {
     let tested = assessment.metrics.iter().filter(|metric| {
         let changes = metric.changes.iter().flatten();
@@ -173,7 +173,7 @@ fn limit(rows: &[MetricRow]) -> f64 {
     (largest * 1.1).clamp(threshold * 2.5, 60.0_f64.max(threshold * 2.5))
 }
 
-/// The head of a column with values of a group.
+/// Header of a column with the values of a group.
 fn group_head(assessment: &Assessment, group: usize, labels: &[String]) -> String {
     let label = &labels[group];
     let statistic = match assessment.groups[group].complete {
@@ -241,7 +241,7 @@ fn lines(texts: &[String]) -> String {
     texts.join("<br>")
 }
 
-/// Start of the first and last run.
+/// Start times of the first and the last run.
 fn started(group: &ComparedGroup) -> Vec<String> {
     let times = [group.first_started_at_ms, group.last_started_at_ms];
     let mut times: Vec<String> = times.into_iter().flatten().filter_map(minute).collect();

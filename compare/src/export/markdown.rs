@@ -7,7 +7,7 @@ use crate::{
 };
 use leadline_protocol::compare::Assessment;
 
-/// `rules` are the rule results of a gate; may be empty.
+/// `rules`: results of a gate's rules; may be empty.
 pub fn render(assessment: &Assessment, rules: &[RuleResult]) -> String {
     let mut lines = Vec::new();
     for answer in &assessment.answers {

@@ -1,4 +1,4 @@
-//! Text in HTML and XML.
+//! Escaping for HTML and XML.
 
 /// Escapes text for HTML and XML, in elements and in attributes. XML 1.0 forbids control characters
 /// and U+FFFE and U+FFFF, even as character references; they become spaces.

@@ -1,4 +1,5 @@
-//! The tested metrics of a group and of the baseline, and differences of the groups, as text.
+//! Rows of comparison tables as text: tested metrics of a group and the baseline, and differences
+//! between the groups.
 
 use crate::{answer::signed, value_text::with_unit};
 use leadline_protocol::{
@@ -16,21 +17,21 @@ pub struct MetricRow<'a> {
     pub baseline: String,
     /// Median of the group.
     pub value: String,
-    /// Empty without a change.
+    /// Empty if there is no change.
     pub change: String,
-    /// Empty without an interval.
+    /// Empty if the change has no interval.
     pub interval: String,
-    /// Empty without a verdict.
+    /// Empty if the change has no verdict.
     pub verdict: &'static str,
     /// Why the verdict is `undecided`.
     pub reason: Option<String>,
     /// Why there is no change.
     pub no_change: Option<String>,
-    /// The numeric values; null without a change.
+    /// The change as numbers; `None` if there is none.
     pub numbers: Option<&'a Change>,
 }
 
-/// `group` is the index of a group.
+/// `group`: index of the group in `assessment`.
 pub fn metric_rows(assessment: &Assessment, group: usize) -> Vec<MetricRow<'_>> {
     let rows = assessment.metrics.iter();
     rows.filter_map(|metric| metric_row(assessment, metric, group))

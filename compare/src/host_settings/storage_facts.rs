@@ -20,7 +20,7 @@ const IGNORED_MOUNT_OPTIONS: &[&str] = &[
     "workdir",
 ];
 
-/// Value in a list for a device without the property.
+/// Placeholder in a list of values for a device without the property.
 const MISSING: &str = "-";
 
 pub(crate) fn storage_facts(storage: &HostStorage) -> Facts {
@@ -35,7 +35,7 @@ pub(crate) fn storage_facts(storage: &HostStorage) -> Facts {
             distinct(mounts().map(|mount| mount_options(&mount.options))),
         ),
     ]);
-    // Kernel names and the order of devices may change on reboot.
+    // Sorted by value, because kernel names and the order of devices may change on reboot.
     let mut devices: Vec<&StorageDevice> = storage.devices.iter().collect();
     devices.sort_by_cached_key(|device| {
         let values: Vec<_> = COLUMNS.iter().map(|column| column.text(device)).collect();
@@ -50,11 +50,11 @@ pub(crate) fn storage_facts(storage: &HostStorage) -> Facts {
     facts
 }
 
-/// A fact about each device.
+/// A property that each device has, compared as one fact.
 struct Column {
     name: &'static str,
-    /// Separator between the values of several devices: a comma for values with spaces. The web UI
-    /// formats numbers that are separated by spaces.
+    /// Separator between the values of several devices: a comma if values may contain spaces.
+    /// Numbers are separated by spaces, which the web UI expects.
     separator: &'static str,
     applies: fn(&StorageDevice) -> bool,
     value: fn(&StorageDevice) -> Option<String>,
@@ -83,7 +83,7 @@ const COLUMNS: &[Column] = &[
     Column {
         name: "size_bytes",
         separator: " ",
-        // The size of a loop device is determined by its file.
+        // Loop devices are omitted, because their size is the size of their file.
         applies: |device| device.is_physical && device.kind != DeviceKind::Loop,
         value: |device| Some(device.size_bytes.to_string()),
     },
@@ -117,8 +117,8 @@ fn has_queue(device: &StorageDevice) -> bool {
     device.kind != DeviceKind::Partition
 }
 
-/// A loop device's number depends on which numbers were free, and the path of its file is the
-/// target's path.
+/// Loop devices have the same identity: their number depends on which numbers were free, and the
+/// path of their backing file is the path of the target.
 fn identity(device: &StorageDevice) -> String {
     match &device.identity {
         _ if device.kind == DeviceKind::Loop => "loop".into(),
@@ -127,7 +127,7 @@ fn identity(device: &StorageDevice) -> String {
     }
 }
 
-/// Sorted, because the order depends on the kernel version.
+/// The compared mount options, sorted, because their order depends on the kernel version.
 pub(crate) fn mount_options(options: &str) -> String {
     let is_compared = |option: &&str| {
         let name = option.split('=').next().unwrap_or(option);

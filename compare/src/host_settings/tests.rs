@@ -88,7 +88,7 @@ fn fingerprint(run: &Run) -> String {
     fingerprint::host(&ComparedRun::new(run, None)).unwrap()
 }
 
-/// A run on the host with this value replaced.
+/// A run whose host facts have this value replaced.
 fn changed(pointer: &str, value: Value) -> Run {
     changed_on(pointer, value, "dm-0")
 }
@@ -99,7 +99,7 @@ fn changed_on(pointer: &str, value: Value, device: &str) -> Run {
     run(2, host, device)
 }
 
-/// The differences as `name: value / value`, harmful ones with `!`.
+/// Formats the differences as `name: value / value`; harmful ones are marked with `!`.
 fn differences(assessment: &Assessment) -> Vec<String> {
     let text = |value: &Option<String>| value.clone().unwrap_or("none".into());
     let rows = assessment.host_differences.iter();

@@ -6,18 +6,19 @@ use leadline_protocol::study::load_curve::{CurveState, Knee, KneeState, PointCla
 /// Minimum number of I/Os for a p99.
 pub(crate) const MIN_IOS_P99: u64 = 1_000;
 
-/// Combined result of the points.
+/// The result of a curve, derived from all of its points.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Summary {
     pub state: CurveState,
     /// Highest sustained nominal rate below all overloaded rates.
     pub saturation: Option<f64>,
-    /// Lowest overloaded nominal rate, or the highest rate if the classes contradict each other.
+    /// Lowest overloaded nominal rate. If the classes contradict each other, the upper end of the
+    /// range in which they do.
     pub upper: Option<f64>,
     pub highest_sustained: Option<f64>,
 }
 
-/// Rates by repeat count, each in ascending order.
+/// Rates by the classes of their repeats, each list in ascending order.
 #[derive(Default)]
 struct Rates {
     sustained: Vec<f64>,

@@ -5,14 +5,14 @@ use leadline_protocol::{
     study::load_curve::PointClass,
 };
 
-/// Share of the arrivals that a sustained rate completes.
+/// Minimum share of the arrivals that complete at a sustained rate.
 const MIN_RATIO: f64 = 0.98;
-/// A runner that keeps a smaller share of its queue depth in flight, although I/Os are due, is
-/// itself the bottleneck.
+/// If I/Os are due but the runner keeps a smaller share of its queue depth in flight, the runner
+/// itself is the bottleneck.
 const MIN_DEPTH_SHARE: f64 = 0.9;
-/// Share of the latency from the intended start that an I/O waits before it is submitted, if the
-/// runner is the bottleneck. With a slow device, I/Os wait in the device until the queue depth is
-/// full.
+/// If the runner is the bottleneck, an I/O spends more than this share of its latency (from the
+/// intended start) waiting to be submitted. With a slow device, I/Os wait in the device until the
+/// queue depth is full.
 const MIN_WAIT_SHARE: f64 = 0.5;
 
 /// A run at one rate.

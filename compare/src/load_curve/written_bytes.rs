@@ -3,8 +3,8 @@
 use crate::procedure_run::ProcedureRun;
 use leadline_protocol::{plan::job::ResolvedJob, study::load_curve::LoadCurve};
 
-/// Whether a run at this rate could exceed the limit of the curve, together with the earlier runs.
-/// The first run, which shows the block size, always runs.
+/// Whether a run at this rate, together with the earlier runs, could exceed the write limit of the
+/// curve. The first run is always allowed, because it shows the block size.
 pub(super) fn exceeds(curve: &LoadCurve, rate: f64, runs: &[Option<ProcedureRun>]) -> bool {
     let Some(max_bytes) = curve.max_bytes else {
         return false;
@@ -25,7 +25,8 @@ fn largest_block(job: &ResolvedJob) -> Option<u64> {
     pattern.rw.writes().then_some(pattern.bs.write.max)
 }
 
-/// Includes the ramp, which the report does not count, at the rate of the measured window.
+/// Bytes that a run wrote. The report does not count the ramp, so it is estimated at the rate of
+/// the measured window.
 fn written_bytes(run: &ProcedureRun) -> f64 {
     let Some(report) = run.run.report else {
         return 0.0;

@@ -21,7 +21,7 @@ use leadline_protocol::{
     },
 };
 
-/// Cells with fewer I/Os change by more than 1 % with each I/O.
+/// With fewer I/Os in a cell, a single I/O changes the IOPS by more than 1 %.
 const MIN_IOS: u64 = 100;
 
 struct Deviations(Vec<Deviation>);
@@ -262,7 +262,7 @@ fn add_preconditioning(runs: &[(SniaRun, &ProcedureRun)], found: &mut Deviations
     }
 }
 
-/// Repeated runs, and runs of the window that were disturbed or served by memory.
+/// Adds repeated runs, and runs in the window that were disturbed or served by memory.
 fn add_runs(runs: &[(SniaRun, &ProcedureRun)], steady: Option<Window>, found: &mut Deviations) {
     for (role, run) in runs {
         if let (SniaRun::Round { round, .. }, Some(status)) = (role, run.first_attempt) {

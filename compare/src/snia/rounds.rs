@@ -13,9 +13,10 @@ use leadline_protocol::{
     },
 };
 
-/// A longer pause lets the device recover.
+/// Pauses up to this length never interrupt the rounds. During a longer pause, the device may
+/// recover.
 const MIN_PAUSE_MS: f64 = 60_000.0;
-/// I/Os required for the 99.999th percentile, so that 10 of them are slower.
+/// Minimum number of I/Os for the 99.999th percentile, so that 10 I/Os are slower than it.
 const MIN_IOS_P99999: u64 = 1_000_000;
 
 #[derive(Default)]
@@ -29,7 +30,7 @@ pub(crate) struct Round {
     interruption: Option<Interruption>,
 }
 
-/// Reason why a window cannot contain the earlier rounds.
+/// An interruption of the rounds. A window cannot contain rounds from before and after it.
 struct Interruption {
     /// Whether the interruption precedes the round, so that a window can start with this round.
     is_before: bool,
@@ -88,7 +89,7 @@ fn has_ended(run: &ProcedureRun) -> bool {
     status.is_final() && (status != RunStatus::Cancelled || run.run.report.is_some())
 }
 
-/// Seconds since the end of the previous run, if longer than a cell.
+/// Seconds since the previous run ended; `None` if the pause is too short to interrupt the rounds.
 fn pause(test: &SniaTest, end_ms: f64, run: &ProcedureRun) -> Option<u64> {
     let start_ms = run.run.report?.started_at_ms as f64;
     let paused_ms = start_ms - end_ms;
@@ -113,7 +114,7 @@ fn cell_value(job: &JobReport) -> CellValue {
         .map(|stats| Some(stats.lat_ns.mean? * stats.ios as f64))
         .sum();
     let max = used.iter().filter_map(|stats| stats.lat_ns.max).max();
-    // The percentile of both directions together is unknown.
+    // The percentile across both directions is unknown.
     let p99999 = match used.as_slice() {
         [only] if only.ios >= MIN_IOS_P99999 => only.lat_ns.percentiles.get("99.999"),
         _ => None,
@@ -143,7 +144,7 @@ impl Rounds {
         rounds.filter(|round| round.is_complete()).count()
     }
 
-    /// Values of a cell by round.
+    /// The values of one cell, one per round.
     pub(crate) fn values(&self, cell: usize) -> Vec<Option<CellValue>> {
         let rounds = self.rounds.iter();
         rounds

@@ -1,4 +1,4 @@
-//! What a reader sees who has only the HTML file of a comparison.
+//! Contents of the HTML file of a comparison, for readers who have only this file.
 
 use super::{STEADY, compare, compare_groups, compare_runs, members, run, scaled};
 use crate::export::html::render;

@@ -73,7 +73,7 @@ fn every_metric_must_be_decided() {
     let equal = first_look(&iops, &STEADY, &scaled(1.001));
     assert_eq!(equal.outcome, LookOutcome::Decided, "{equal:?}");
     assert_eq!(equal.changes[0].verdict, ChangeVerdict::Equivalent);
-    // The runs have no trims.
+    // The runs do no trims, so `trim_iops` has no value.
     let both = until(&["read_iops", "trim_iops"], 20);
     let undecided = first_look(&both, &STEADY, &slower);
     assert_eq!(undecided.outcome, LookOutcome::Undecided, "{undecided:?}");
@@ -185,8 +185,8 @@ fn comparisons_use_the_level_and_the_blocks_of_the_last_look() {
     );
 }
 
-/// Correcting them together with all other metrics could end a study with a decision that its
-/// comparison does not confirm.
+/// If the metrics of the study were corrected together with all other metrics, the study could end
+/// with a decision that the comparison of its steps does not confirm.
 #[test]
 fn the_metrics_of_the_study_are_corrected_separately() {
     let (a, b) = (runs(&STEADY[..7], 1), runs(&scaled(0.9)[..7], 101));

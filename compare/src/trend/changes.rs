@@ -7,7 +7,7 @@ use leadline_protocol::{
 };
 use leadline_stats::change_points::{self, ChangePoint, Parameters};
 
-/// Points before and after a change: a single outlier is not a new level.
+/// Minimum number of points before and after a change, because a single outlier is not a new level.
 const MIN_LENGTH: usize = 3;
 
 /// Finds change points in the medians. `points` and `described` are the same points; those without

@@ -48,7 +48,7 @@ pub struct Exclusion {
     pub reason: String,
 }
 
-/// Runs can be in the same point only if their origins are equal.
+/// Where a run comes from. Only runs with the same origin can be in the same point.
 #[derive(Eq, Hash, PartialEq)]
 enum Origin {
     Step(u64, u32),
@@ -78,7 +78,7 @@ impl SeriesRun {
         names.any(|name| name == metric)
     }
 
-    /// The first finding that is not a property of the series.
+    /// The first disturbance of the run that is not a property of the series.
     fn disturbance(&self, properties: &[&str]) -> Option<&str> {
         let codes = self.values.iter().flat_map(|values| &values.disturbances);
         let mut codes = codes.map(String::as_str);
@@ -159,7 +159,7 @@ impl<'a> Point<'a> {
 pub fn points(runs: &[SeriesRun]) -> Vec<Point<'_>> {
     let properties = properties(runs);
     let mut points: Vec<Point> = Vec::new();
-    // The last point of each step or day.
+    // Index of the last point of each origin.
     let mut open: HashMap<Origin, usize> = HashMap::new();
     for run in runs {
         let fits = |index: &&usize| {

@@ -10,11 +10,11 @@ use leadline_protocol::{
     trend::{LeftOutKind, MetricState, SeriesState, TrendState},
 };
 
-/// Runs outside studies are added to the newest group until it has this many: enough for a
-/// verdict on all metrics, unless there is too much noise.
+/// Runs outside studies are added to the newest group until it has this many runs, which is enough
+/// for a verdict on all metrics unless there is too much noise.
 const MIN_RUNS: usize = 10;
 
-/// The runs to compare with the baseline, or the state if there are none.
+/// Returns the runs to compare with the baseline, or the state of the series if there are none.
 pub fn newest_group(points: &[Point], baseline: &[u64]) -> Result<Vec<u64>, SeriesState> {
     let is_measured = |point: &&Point| {
         let mut runs = point.runs.iter();
@@ -68,8 +68,8 @@ fn runs_after(point: &Point, baseline: &[u64]) -> Vec<u64> {
     after.map(|run| run.number).collect()
 }
 
-/// Steps of a study are after the baseline if their first run is, because a study interleaves its
-/// steps.
+/// Whether a run counts as newer than the baseline. For a study step, its first run decides,
+/// because a study interleaves its steps.
 fn is_after(run: &SeriesRun, point: &Point, baseline: &[u64]) -> bool {
     let bounds = baseline.iter().min().zip(baseline.iter().max());
     bounds.is_none_or(|(first, last)| match run.step {
@@ -87,7 +87,7 @@ fn exclusion_reason(point: &Point) -> String {
     format!("All runs in the newest group are excluded: {listed}.")
 }
 
-/// A state without a comparison.
+/// The state of a series whose newest group was not compared.
 pub fn without_comparison(state: TrendState, reason: impl Into<String>) -> SeriesState {
     SeriesState {
         state,
@@ -166,7 +166,7 @@ fn metric_state(metric: &ComparedMetric) -> Option<MetricState> {
     Some(MetricState {
         metric: metric.name.clone(),
         state,
-        // For example, a percentile of too few I/Os cannot be tested.
+        // Excludes metrics that cannot be tested, such as a percentile of too few I/Os.
         is_headline: HEADLINES.contains(&metric.name.as_str())
             && (change.p_value.is_some() || state == TrendState::NotComparable),
         change: change.clone(),

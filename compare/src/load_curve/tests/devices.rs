@@ -30,14 +30,15 @@ impl Random {
         (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// An approximate number of Poisson arrivals.
+    /// Draws a number of arrivals from an approximate Poisson distribution.
     fn arrivals(&mut self, mean: f64) -> f64 {
         let normal = (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0;
         (mean + normal * mean.sqrt()).max(0.0)
     }
 }
 
-/// I/Os per second as a function of the run's index, the time in seconds and the offered rate.
+/// Capacity of a device in I/Os per second, as a function of the run's index, the time in seconds
+/// and the offered rate.
 type Capacity = fn(usize, f64, f64) -> f64;
 
 /// Simulates a run in steps. Ends early if the backlog exceeds one second of arrivals and rises for
@@ -96,7 +97,7 @@ fn simulate_curve(
     points
 }
 
-/// The results for many seeds.
+/// Simulates a curve with each of many seeds.
 fn summaries(given: Option<Vec<u64>>, probe: f64, capacity: Capacity) -> Vec<Summary> {
     let curves = (1..=RUNS).map(|seed| simulate_curve(seed, given.clone(), probe, capacity));
     curves.map(|points| summarize(&points)).collect()
@@ -131,7 +132,8 @@ fn rates_near_the_capacity_bracket_the_saturation_point() {
     }
 }
 
-/// Completes in bursts: nothing for 300 ms, then new arrivals and the backlog for 700 ms.
+/// The device completes I/Os in bursts: nothing for 300 ms, then the backlog and new arrivals for
+/// 700 ms.
 #[test]
 fn a_bursty_device_saturates_at_its_mean_rate() {
     let summaries = summaries(None, 7_000.0, |_, at_s, _| {
@@ -153,7 +155,7 @@ fn rates_are_halved_if_the_first_rate_exceeds_the_capacity() {
     let given = Some(vec![10_000, 20_000, 30_000]);
     let summaries = summaries(given.clone(), 0.0, |_, _, _| 3_100.0);
     check_found(&summaries, 2_500.0, 3_500.0);
-    // No higher rate runs after a repeated overload.
+    // After a repeated overload, no higher rate runs.
     let points = simulate_curve(1, given, 0.0, |_, _, _| 3_100.0);
     assert!(points.iter().all(|point| point.offered <= 10_000.0));
     assert!(points[0].is_cut_short && points[1].is_cut_short);
