@@ -30,7 +30,7 @@ pub trait Contender {
     /// compared only with each other, because repeated blocks hit the CPU caches more often.
     fn may_repeat_offsets(&self) -> bool;
 
-    /// Command line for a file or device.
+    /// Returns the command line that runs the workload on a file or device.
     fn invocation(&self, work: &Work, path: &str, length: Length) -> Invocation;
 
     fn parse(&self, output: &str, length: Length) -> Result<Counts>;

@@ -216,7 +216,7 @@ impl UncorrectedChange {
         }
     }
 
-    /// `adjusted_p` is corrected for `tested` metrics.
+    /// `adjusted_p`: p-value, corrected for `tested` metrics.
     pub(crate) fn tested(
         self,
         better: Better,

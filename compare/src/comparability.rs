@@ -45,7 +45,8 @@ pub(crate) fn assess(
         } else {
             ComparabilityLevel::WithDifferences
         };
-        // The serving layer affects results more than any setting does.
+        // Layer differences take precedence, because the serving layer affects results more than
+        // any setting.
         let sentence = layers.clone();
         let difference = || comparability_sentence(scope, &settings, &host, &findings);
         if sentence.is_some() && !settings.is_empty() {
@@ -211,7 +212,7 @@ fn list(scope: &Scope, differences: &[&Difference]) -> String {
     listed.join(", ")
 }
 
-/// The distinct values of the compared runs, in order.
+/// The distinct values of the compared runs, in order of first occurrence.
 fn values(scope: &Scope, difference: &Difference) -> String {
     let mut different: Vec<String> = Vec::new();
     for value in scope.of_compared(&difference.values) {

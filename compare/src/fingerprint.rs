@@ -47,9 +47,9 @@ pub fn machine(run: &ComparedRun) -> Option<String> {
     Some(digest(&facts))
 }
 
-/// Settings that were added to jobs later, with the value that matches earlier versions. They are
-/// omitted at this value, so that fingerprints, and with them trends and baselines, remain the
-/// same.
+/// Settings that were added to jobs later, with the value that corresponds to the behavior before.
+/// Settings with this value are omitted, so that fingerprints remain the same, and with them trends
+/// and baselines.
 const FORMER_BEHAVIOR: &[(&str, &str)] = &[
     ("cpus_allowed_policy", "shared"),
     ("create_only", "false"),

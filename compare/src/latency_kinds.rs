@@ -1,5 +1,6 @@
-//! fio results contain percentiles of the total latency (`lat`) only with `lat_percentiles=1`, and
-//! otherwise those of the completion latency (`clat`), which excludes submission.
+//! Detects percentiles of different latencies. fio results contain percentiles of the total latency
+//! (`lat`) only with `lat_percentiles=1`, and otherwise those of the completion latency (`clat`),
+//! which excludes submission.
 
 use crate::group::Group;
 use leadline_protocol::{

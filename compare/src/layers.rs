@@ -77,7 +77,7 @@ fn memory_and_unknown(
     })
 }
 
-/// Classes that can be compared with each other have the same number.
+/// Returns a number that is the same for all classes that can be compared with each other.
 fn source(class: VerdictClass) -> u8 {
     match class {
         class if is_memory(class) => 0,

@@ -8,10 +8,10 @@ use leadline_stats::CONFIDENCE;
 pub struct Level {
     /// Confidence level of intervals and verdicts, 0 to 1.
     pub confidence: f64,
-    /// Metrics that decide the study of the runs. They are corrected as one family, and all other
-    /// metrics as a second family.
+    /// Metrics that decide when the study ends, if any. They are corrected as one family, and all
+    /// other metrics as a second family.
     pub primary: Vec<String>,
-    /// Why there is no verdict yet.
+    /// Why there are no verdicts yet; `None` if there are.
     pub pending: Option<String>,
 }
 
@@ -26,7 +26,7 @@ impl Default for Level {
 }
 
 impl Level {
-    /// Why the level is not 95 %.
+    /// A sentence about the confidence level, if it is not 95 %.
     pub(crate) fn note(&self) -> Option<String> {
         (self.confidence != CONFIDENCE).then(|| {
             let confidence = confidence_text(self.confidence * 100.0);

@@ -212,7 +212,8 @@ fn load_point(point: &Point, run: &ProcedureRun) -> LoadPoint {
     }
 }
 
-/// Always includes the bracket of the saturation point, and the queue depth that limits it.
+/// Summarizes a curve. If there is a saturation point, the sentence always includes its bracket and
+/// the queue depth, which limits it.
 fn sentence(
     curve: &LoadCurve,
     points: &[Point],

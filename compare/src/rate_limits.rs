@@ -8,7 +8,8 @@ use leadline_protocol::{
     report::stats::DirectionStats,
 };
 
-/// Share of a limit at which it counts as reached. Slower runs were limited by something else.
+/// A run that reaches at least this share of a limit counts as having reached it. Slower runs were
+/// limited by something else.
 const REACHED_SHARE: f64 = 0.98;
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 /// In percent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Thresholds {
-    /// Threshold of metrics without their own.
+    /// Threshold of metrics that are not in `by_metric`.
     pub default_percent: f64,
-    /// By name of the metric.
+    /// Thresholds by metric name.
     pub by_metric: BTreeMap<String, f64>,
 }
 

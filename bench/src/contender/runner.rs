@@ -14,7 +14,7 @@ pub const LEADLINE: &str = "Leadline";
 /// The runner with repeating offsets, for comparison with contenders whose offsets also repeat.
 pub const LEADLINE_REPEATING: &str = "Leadline norandommap";
 
-/// The runner without probes. The difference is the cost of the probes.
+/// The runner without probes. The difference from the default is the cost of the probes.
 pub const LEADLINE_WITHOUT_PROBES: &str = "Leadline probes=0";
 
 #[derive(Debug)]

@@ -95,8 +95,8 @@ fn no_change(assessment: &Assessment, metric: &ComparedMetric, group: usize) -> 
     format!("A value of “{label}” is a lower bound: I/Os were in flight at the end of the run.")
 }
 
-/// The distinct values in each group, except for excluded runs. Multiple values are listed with
-/// their number of runs.
+/// The distinct values in each group, without excluded runs. If a group has several values, each is
+/// listed with its number of runs.
 pub fn group_values(assessment: &Assessment, difference: &Difference) -> Vec<String> {
     let mut values = difference.values.iter();
     let groups = assessment.groups.iter().map(|group| {

@@ -24,14 +24,15 @@ pub(crate) struct Point {
     pub offered: f64,
     pub is_missing: bool,
     pub is_disturbed: bool,
-    /// Length of the measured window; 0 if unknown.
+    /// Length of the measured window in seconds; 0 if unknown.
     pub seconds: f64,
     /// Arrivals in the measured window.
     pub due: u64,
     pub completed: u64,
     /// Whether the run ended early, because its backlog grew without bound.
     pub is_cut_short: bool,
-    /// I/Os that were due but not complete, at the start of the window and after each quarter.
+    /// Backlog: number of I/Os that were due but not complete, at the start of the window and after
+    /// each quarter.
     pub backlog: Vec<u64>,
     /// Mean number of I/Os in flight, and the queue depth of all workers.
     pub in_flight: Option<(f64, f64)>,
@@ -41,9 +42,10 @@ pub(crate) struct Point {
 }
 
 impl Point {
-    /// Compares with the arrivals, not with the nominal rate: their number varies. Because the
-    /// completed I/Os are the arrivals minus the growth of the backlog, both conditions limit its
-    /// growth: up to 2 % is tolerated, and up to two standard deviations is noise.
+    /// Compares completed I/Os with arrivals instead of the nominal rate, because the number of
+    /// arrivals is random. The completed I/Os are the arrivals minus the growth of the backlog, so
+    /// two limits apply to this growth: up to 2 % is tolerated, and up to two standard deviations
+    /// are noise.
     pub(crate) fn class(&self) -> PointClass {
         if self.is_missing {
             return PointClass::Missing;

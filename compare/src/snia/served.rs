@@ -3,7 +3,8 @@
 use crate::procedure_run::ProcedureRun;
 use leadline_protocol::verdict::VerdictClass;
 
-/// The class of the first verdict that attributes the I/Os to memory.
+/// The class of the first verdict (reads, then writes) that attributes the I/Os to memory; `None`
+/// if there is none.
 pub(crate) fn memory_class(run: &ProcedureRun) -> Option<VerdictClass> {
     let verdicts = run.run.verdict?;
     let classes = [&verdicts.read, &verdicts.write].into_iter().flatten();

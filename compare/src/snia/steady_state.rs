@@ -11,7 +11,7 @@ use leadline_protocol::study::snia::{
 use leadline_stats::steady_state::{MeasurementWindow, last_window};
 
 const KIB: u64 = 1 << 10;
-/// Read percentages and block sizes of the IOPS test's variables.
+/// Cells whose IOPS the specification tracks in the IOPS test: read percentage and block size.
 const IOPS_CELLS: [(u8, u64); 3] = [(0, 4 * KIB), (65, 64 * KIB), (100, 1024 * KIB)];
 
 pub(crate) struct Tracked {
@@ -21,8 +21,8 @@ pub(crate) struct Tracked {
     value: fn(&CellValue) -> Option<f64>,
 }
 
-/// The variables of the specification that the test measures. A test without any of them tracks its
-/// last cell.
+/// The tracking variables of the specification that the test measures. If it measures none of them,
+/// its last cell is tracked.
 pub(crate) fn tracked(test: &SniaTest) -> Vec<Tracked> {
     let find = |(mix, block): (u8, u64)| {
         let mix = test.mixes.iter().position(|percent| *percent == mix)?;

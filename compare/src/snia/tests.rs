@@ -158,7 +158,7 @@ fn steady_state_ends_the_test_and_keeps_its_deviations() {
     );
     let window = found.tracking[0].window.unwrap();
     assert!((window.average - 1001.0).abs() < 1e-9 && window.is_steady);
-    // The line passes through the average in the middle of the window, round 4.
+    // The least-squares line passes through the average in the middle of the window, round 4.
     assert!((window.slope * 4.0 + window.intercept - window.average).abs() < 1e-9);
     assert!((found.cells[0].value.unwrap().iops - 1001.0).abs() < 1e-9);
     assert!(

@@ -15,7 +15,7 @@ fn time_of_comparisons() {
         for paired in [true, false] {
             let group = |first: u64| -> Vec<Run> {
                 let numbers = first..first + runs_per_group;
-                // Distinct and unsorted.
+                // Distinct values in pseudo-random order.
                 let iops = |number: u64| 1000.0 + (number * 7919 % 997) as f64 / 10.0;
                 numbers
                     .map(|number| run(number, iops(number), "device", "6.1"))

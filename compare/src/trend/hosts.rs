@@ -9,16 +9,16 @@ use crate::{
 use leadline_protocol::trend::FactChange;
 use std::collections::HashMap;
 
-/// Name under which a change in the serving layer is reported.
+/// Name of the fact that reports a change in the verdict class.
 const VERDICT: &str = "verdict";
 
-/// The host facts of a series by host fingerprint.
+/// The host facts of the runs in a series, by host fingerprint.
 pub struct Hosts<'a> {
     facts: HashMap<&'a str, Facts>,
 }
 
 impl<'a> Hosts<'a> {
-    /// `runs` contains one run per host fingerprint.
+    /// `runs`: one run per host fingerprint.
     pub fn new(runs: &'a [(String, ComparedRun<'a>)]) -> Self {
         let compared: Vec<&ComparedRun> = runs.iter().map(|(_, run)| run).collect();
         let mut facts: Vec<Facts> = compared.iter().map(|run| identifying_facts(run)).collect();

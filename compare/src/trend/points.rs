@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashMap};
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// A run of a series that has ended.
+/// A run of a series. The run has ended.
 #[derive(Clone, Debug)]
 pub struct SeriesRun {
     pub number: u64,
@@ -179,7 +179,7 @@ pub fn points(runs: &[SeriesRun]) -> Vec<Point<'_>> {
     points
 }
 
-/// Codes of disturbances that most complete runs have, so that they are a property of the test.
+/// Codes of disturbances that most complete runs have. They count as properties of the test.
 pub fn properties(runs: &[SeriesRun]) -> Vec<&str> {
     let complete = || runs.iter().filter(|run| run.is_complete());
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
