@@ -1,5 +1,5 @@
-//! Runs tests in user-mode Linux (linux.uml) with their own disks. Its root filesystem is the
-//! host's, mounted read-only through hostfs; its init is a script that runs one test of the current
+//! Runs tests in user-mode Linux (linux.uml) with their own disks. The root filesystem is the
+//! host's, mounted read-only through hostfs. init is a script that runs one test of the current
 //! test binary by name.
 //!
 //! A test that needs UML starts with `if !is_inside() { return run(&Machine {...}, directory) }`. A
