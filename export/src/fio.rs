@@ -25,7 +25,7 @@ fn rounded(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }
 
-/// In the format of asctime(3), in UTC.
+/// Formats a time like asctime(3), in UTC.
 fn asctime(unix_ms: u64) -> String {
     let format = format_description!(
         "[weekday repr:short] [month repr:short] [day padding:space] [hour]:[minute]:[second] [year]"

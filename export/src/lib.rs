@@ -1,5 +1,4 @@
-//! Writes a run in fio's formats, so that programs that read fio's output also read Leadline's, and
-//! reads fio's results.
+//! Writes runs in fio's formats, for programs that read fio's output, and reads fio's results.
 //! `docs/fio-output.md` lists the fields that cannot be filled. Pure.
 
 pub mod fio;

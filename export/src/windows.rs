@@ -3,8 +3,8 @@
 use leadline_protocol::{counters::IoCounts, phase::Phase, sample::Sample};
 
 const WINDOW_MS: f64 = 500.0;
-/// Half of the shortest sampling window. Samples are rarely a multiple of the window, so a window
-/// ends with the sample that is closest to its end.
+/// How much shorter than `WINDOW_MS` a window may be: half of the shortest sampling window. The end
+/// of a window rarely coincides with a sample, so the window ends with the closest sample.
 const TOLERANCE_MS: f64 = 5.0;
 
 /// Throughput of a run in each direction.

@@ -1,15 +1,15 @@
-//! Mutations of JSON documents, and a host for plans. Mutations of single bytes hardly ever result in
-//! a valid document with other fields or values.
+//! Mutates JSON documents, and provides a host for plans. Mutations of single bytes rarely produce
+//! a valid document with different fields or values.
 
 pub mod host;
 
 use libfuzzer_sys::fuzzer_mutate;
 use serde_json::{Map, Value, json};
 
-/// One in this number of mutations changes bytes.
+/// On average, one mutation in this many changes bytes instead of JSON values.
 const BYTES: u64 = 4;
 
-/// For `fuzz_mutator!`. Changes a JSON document, or the bytes of other data.
+/// Mutator for `fuzz_mutator!`: changes values of a JSON document, or bytes of other data.
 pub fn mutate_json(data: &mut [u8], size: usize, max_size: usize, seed: u32) -> usize {
     let mut random = Random(u64::from(seed) + 1);
     let document = serde_json::from_slice::<Value>(&data[..size]).ok();
@@ -126,7 +126,7 @@ fn mutate_fields(fields: &mut Map<String, Value>, donor: Value, random: &mut Ran
     }
 }
 
-/// Lets libFuzzer change the bytes, so that it also inserts strings from the program's comparisons.
+/// libFuzzer changes these bytes, so that it also inserts strings from the program's comparisons.
 fn mutate_text(text: &mut String) {
     let mut bytes = text.as_bytes().to_vec();
     let size = bytes.len();

@@ -1,4 +1,4 @@
-//! Bodies of HTTP requests, and lines of stored events.
+//! Fuzzes bodies of HTTP requests, and lines of stored events.
 #![no_main]
 
 use leadline_fuzz::mutate_json;

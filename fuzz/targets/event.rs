@@ -1,4 +1,4 @@
-//! Lines of a runner: events, and the stored results in them.
+//! Fuzzes lines that a runner writes: events, and the results in them.
 #![no_main]
 
 use leadline_fuzz::mutate_json;

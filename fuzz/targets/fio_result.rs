@@ -1,4 +1,4 @@
-//! Request bodies of `POST /runs/import`: fio results, within other output.
+//! Fuzzes bodies of `POST /runs/import`: fio results, which may be surrounded by other output.
 #![no_main]
 
 use leadline_fuzz::mutate_json;

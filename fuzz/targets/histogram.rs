@@ -1,4 +1,4 @@
-//! Latency histograms: merged counts and percentiles.
+//! Fuzzes latency histograms: merged counts and percentiles.
 #![no_main]
 
 use leadline_fuzz::mutate_json;

@@ -1,4 +1,4 @@
-//! Job text for `POST /import`: job files and commands.
+//! Fuzzes job text for `POST /import`: job files and commands.
 #![no_main]
 
 use leadline_protocol::{

@@ -1,4 +1,4 @@
-//! Bodies of `POST /runs`: one job, or a list of jobs.
+//! Fuzzes bodies of `POST /runs`: one job, or a list of jobs.
 #![no_main]
 
 use leadline_fuzz::mutate_json;
@@ -6,7 +6,7 @@ use leadline_protocol::{job::run_spec::parse_run, problem::Problem};
 use libfuzzer_sys::{fuzz_mutator, fuzz_target};
 use serde_json::{Value, json};
 
-/// Problems listed for all jobs and for the fields of the run.
+/// Maximum number of listed problems: 100 per job, and 100 for the fields of the run.
 const MAX_PROBLEMS: usize = 64 * 100 + 100;
 
 fuzz_target!(|text: &str| {

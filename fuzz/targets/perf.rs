@@ -1,4 +1,4 @@
-//! Output of perf, and flame graphs of its stacks.
+//! Fuzzes the parser of perf's output, and flame graphs of the parsed stacks.
 #![no_main]
 
 use leadline_protocol::evidence::Profile;

@@ -1,4 +1,4 @@
-//! Plans of runs on a host with some files and devices.
+//! Fuzzes plans of runs on a host with several files and devices.
 #![no_main]
 
 use leadline_fuzz::{host::TableHost, mutate_json};

@@ -1,4 +1,4 @@
-//! URL queries, and values of `Host` and `Origin`.
+//! Fuzzes URL queries, and values of the headers `Host` and `Origin`.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Stored results: comparisons and their exports, and text reports.
+//! Fuzzes stored results: comparisons and their exports, and text reports.
 #![no_main]
 
 use leadline_fuzz::mutate_json;

@@ -1,4 +1,4 @@
-//! Compressed samples, rollups and series.
+//! Fuzzes compressed samples, rollups and series.
 #![no_main]
 
 use leadline_fuzz::mutate_json;

@@ -1,5 +1,5 @@
-//! Bodies of `POST /studies` and study files: definitions, their parsed steps, and sizes scaled to
-//! a host.
+//! Fuzzes study files and bodies of `POST /studies`: definitions, their parsed steps, and sizes
+//! scaled to a host.
 #![no_main]
 
 use leadline_fuzz::mutate_json;
@@ -13,7 +13,7 @@ use leadline_protocol::{
 use libfuzzer_sys::{fuzz_mutator, fuzz_target};
 use serde_json::{Value, json};
 
-/// Steps times repeats.
+/// Maximum number of runs: steps times repeats.
 const MAX_RUNS: usize = 256;
 
 fuzz_target!(|text: &str| {

@@ -1,5 +1,6 @@
-//! Trees of sysfs and procfs files: stacks of block devices, their uses and identities. Each line is
-//! `path = text`, or `path @` for a directory, below a root directory; `\n` is a line break.
+//! Fuzzes trees of sysfs and procfs files, which describe stacks of block devices, their users and
+//! their identities. Each input line is `path = text`, or `path @` for a directory, below a root
+//! directory; `\n` is a line break.
 #![no_main]
 
 use leadline_runner::fuzzing::inventory;
@@ -18,7 +19,7 @@ fuzz_target!(|text: &str| {
     let classes = root.path().join("sys/class/block");
     fs::create_dir_all(&classes).expect("a writable directory");
     for line in text.lines().map(str::trim).take(MAX_FILES) {
-        // Files that cannot be created are missing.
+        // Lines whose file cannot be created are skipped.
         let _ = create(root.path(), &classes, line);
     }
     inventory(root.path());

@@ -1,4 +1,5 @@
-//! Values of single options: sizes, times, percentages, lists, splits, patterns and distributions.
+//! Fuzzes values of single options: sizes, times, percentages, lists, splits, patterns and
+//! distributions.
 #![no_main]
 
 use leadline_protocol::{

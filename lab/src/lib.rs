@@ -1,6 +1,6 @@
-//! User-mode Linux (linux.uml) with the test's own disks. Its root filesystem is the host's,
-//! mounted read-only through hostfs; its init is a script that runs one test of the current test
-//! binary by name.
+//! Runs tests in user-mode Linux (linux.uml) with their own disks. The root filesystem is the
+//! host's, mounted read-only through hostfs. init is a script that runs one test of the current
+//! test binary by name.
 //!
 //! A test that needs UML starts with `if !is_inside() { return run(&Machine {...}, directory) }`. A
 //! power-cut test boots the machine itself and cuts its power; its disks are kept.
@@ -27,13 +27,13 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("modprobe", "kmod"),
     ("mkfs.ext4", "e2fsprogs"),
 ];
-/// Includes the directories of administration programs.
+/// `PATH` with the directories of administration programs (`sbin`).
 const PATHS: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 /// Memory for the programs and the page cache of a test case.
 const MEMORY_BYTES: u64 = 384 << 20;
 /// First line printed by init.
 const BOOTED: &str = "user-mode Linux has booted";
-/// Printed if the test passed.
+/// Line that init prints if the test passed.
 const PASSED: &str = "the test inside passed";
 /// Environment variable that is set inside UML.
 const IN_UML: &str = "LEADLINE_IN_UML";
@@ -67,7 +67,7 @@ pub fn run(machine: &Machine, directory: &Path) {
     };
     let has_ended = linux.wait(machine.timeout);
     let result = linux.cut_power();
-    // Indented, to distinguish its results.
+    // Indented, to distinguish the results of the inner test from those of the host.
     result.lines().for_each(|line| println!("  {line}"));
     assert!(has_ended, "user-mode Linux did not shut down in time");
     assert!(
@@ -98,8 +98,8 @@ pub struct Linux {
 }
 
 impl Linux {
-    /// Boots a machine with its disks in `directory`, which are created unless they exist. Returns
-    /// `None` and reports a skipped test if a program is missing or the kernel does not boot.
+    /// Boots a machine. Its disks are in `directory`; missing disks are created. Returns `None` and
+    /// reports a skipped test if a program is missing or the kernel does not boot.
     pub fn boot(machine: &Machine, directory: &Path) -> Option<Self> {
         if let Some((program, package)) =
             PROGRAMS.iter().find(|(program, _)| !is_installed(program))

@@ -69,10 +69,11 @@ pub fn duration(ms: f64) -> String {
     }
 }
 
-/// Values at or above this fraction of a unit round up to the unit with three significant digits.
+/// With three significant digits, values at or above this fraction of a unit round up to the unit.
 const ROUNDS_UP: f64 = 0.9995;
 
-/// Uses the largest unit that does not exceed the rounded value, or else the smallest unit.
+/// Formats with the largest unit that does not exceed the rounded value, or else with the smallest
+/// unit.
 fn scaled(value: f64, units: &[(f64, &str)]) -> String {
     let unit = units
         .iter()

@@ -1,4 +1,4 @@
-//! Facts about a host.
+//! Hardware, kernel, limits and storage of a host.
 
 pub mod storage;
 

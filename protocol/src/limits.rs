@@ -178,7 +178,8 @@ fn number(range: RangeInclusive<f64>) -> ObjectBuilder {
         .maximum(Some(Number::Float(*range.end())))
 }
 
-/// A subset of the syntax: lists of numbers with steps, and weekdays, without ranges.
+/// Matches a subset of the cron syntax: numbers, lists, `*` with steps, and nicknames, but no
+/// ranges or names of days.
 fn cron_pattern() -> String {
     let field = |number: &str| {
         let item = format!(r"(\*(/[1-9])?|{number})");

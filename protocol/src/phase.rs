@@ -1,4 +1,4 @@
-//! Phases of a run.
+//! Phases of a run, such as layout, ramp and measurement, and their progress.
 
 use crate::named_enum::named_enum;
 use serde::{Deserialize, Serialize};

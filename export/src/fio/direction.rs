@@ -1,4 +1,4 @@
-//! `read`, `write`, `trim` and `sync` of a job.
+//! The objects `read`, `write`, `trim` and `sync` of a job in fio's JSON.
 
 use crate::{
     fio::{

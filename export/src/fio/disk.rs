@@ -23,7 +23,8 @@ pub(super) struct Disk {
     pub(super) util: f64,
 }
 
-/// Sums over the measured windows of all runs; fio's counts also cover the time before and after.
+/// Sums the counts over the measured windows of all runs; fio's counts also cover the time before
+/// and after the measurement.
 pub(super) fn disks(runs: &[FinishedRun<'_>]) -> Vec<Disk> {
     let mut disks: Vec<Disk> = Vec::new();
     for run in runs {
@@ -59,7 +60,7 @@ impl Disk {
         }
     }
 
-    /// Until all readings are added, `util` is the time with I/O in flight, in ms.
+    /// Leaves the time with I/O in flight, in ms, in `util`; [`disks`] converts it to a percentage.
     fn add(&mut self, reading: &Reading) {
         let difference = |count: fn(&DeviceCounts) -> u64| {
             count(&reading.end).saturating_sub(count(&reading.start))

@@ -1,4 +1,4 @@
-//! An element of `jobs`.
+//! An element of `jobs` in fio's JSON.
 
 use crate::{
     FinishedJob, FinishedRun,
@@ -47,7 +47,7 @@ pub(super) struct Job {
     latency_window: u64,
 }
 
-/// Missing in runs recorded before these numbers were counted for each job.
+/// Absent for runs recorded before these numbers were counted for each job.
 #[derive(Serialize)]
 struct Usage {
     ctx: u64,

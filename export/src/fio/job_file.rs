@@ -1,4 +1,4 @@
-//! A job file that runs the same jobs with fio.
+//! Exports jobs as a fio job file.
 
 use crate::fio::job_options::option_text;
 use leadline_protocol::{
@@ -24,7 +24,7 @@ const OWN_OPTIONS: &[&str] = &[
     "spin",
 ];
 
-/// Values that fio does not have, by option.
+/// Option values that fio does not have, as pairs of an option and a value.
 const OWN_VALUES: &[(&str, &str)] = &[
     ("fallocate", "written"),
     ("iomem", "thp"),
@@ -32,18 +32,19 @@ const OWN_VALUES: &[(&str, &str)] = &[
     ("mem", "thp"),
 ];
 
-/// Comments, environment variables and keywords. fio expands them or ends the line there, and has
-/// no escape syntax.
+/// Comment characters and line breaks, at which fio ends the line, and environment variables and
+/// keywords, which it replaces. fio has no syntax to escape them.
 const REPLACED_BY_FIO: &[&str] = &["#", ";", "${", "$ncpus", "$mb_memory", "$pagesize", "\n"];
 
 /// Options that determine which files are accessed. A job file cannot omit them.
 const NAMING_OPTIONS: &[&str] = &["filename", "directory", "name"];
 
-/// Options of a job in order.
+/// A job's options, in order.
 type Options = Vec<(String, String)>;
 
-/// Engines are explicit, because fio's default differs, and paths are absolute if they are known
-/// (`resolved` is not empty). Options that fio does not have are listed in a comment.
+/// Writes jobs as a fio job file. Engines are explicit, because fio's default differs. Paths are
+/// absolute if they are known (`resolved` is not empty). Options that fio does not have are listed
+/// in a comment.
 ///
 /// # Errors
 /// One problem per path that a job file cannot contain: fio would access other files.
@@ -112,7 +113,7 @@ fn section_name(name: &str) -> String {
     name
 }
 
-/// Main names of the options; null values are removed.
+/// Replaces aliases with the main names of the options, and removes null values.
 fn canonical(job: &Value) -> Options {
     let empty = Map::new();
     let job = job.as_object().unwrap_or(&empty);
@@ -125,8 +126,7 @@ fn canonical(job: &Value) -> Options {
         .collect()
 }
 
-/// fio separates the blocks of a sequence with commas, which separate directions in Leadline's
-/// jobs.
+/// In fio, commas separate the blocks of a sequence; in Leadline's jobs, they separate directions.
 fn fio_text(name: &str, text: String) -> String {
     match text.strip_prefix("sequence:") {
         Some(blocks) if name == "random_distribution" => {

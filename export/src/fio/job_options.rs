@@ -3,7 +3,7 @@
 use leadline_protocol::{job::OptionDoc, plan::job::ResolvedJob};
 use serde_json::{Map, Value};
 
-/// The requested options, and those that programs expect in every job.
+/// The requested options, and the options that programs expect in every job.
 pub(super) fn job_options(requested: &Value, resolved: &ResolvedJob) -> Map<String, Value> {
     let mut options: Map<String, Value> = expected(resolved)
         .into_iter()
@@ -47,7 +47,7 @@ fn times(job: &ResolvedJob) -> [(&'static str, u64); 2] {
     ]
 }
 
-/// An option value of a JSON job as text.
+/// Converts an option value of a JSON job to text.
 pub(super) fn option_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

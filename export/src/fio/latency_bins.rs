@@ -6,7 +6,7 @@ use leadline_protocol::{histogram, report::JobReport};
 use serde_json::{Map, Value};
 
 const UPPER_LIMITS: [u64; 10] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
-/// The last limit of milliseconds; higher latencies are counted as `>=2000`.
+/// The highest limit of `latency_ms`; latencies at or above it are counted as `>=2000`.
 const LAST_LIMIT_MS: u64 = 2000;
 /// fio rounds smaller percentages up, so that rare I/Os remain visible.
 const MIN_PERCENTAGE: f64 = 0.01;
@@ -41,7 +41,7 @@ impl LatencyBins {
         }
     }
 
-    /// The percentages by microseconds with those below 1 µs included, as in terse output
+    /// The percentages of `us`, with all latencies below 1 µs in the first one, as in terse output
     /// (`stat_calc_lat_nu`).
     pub(super) fn with_nanoseconds(&self) -> [f64; 10] {
         let mut us = self.us;

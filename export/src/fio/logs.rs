@@ -13,7 +13,7 @@ use std::fmt::Write;
 
 /// Number of fio's histogram buckets. Leadline has the same buckets, and more above them.
 const FIO_BUCKETS: usize = 1856;
-/// Priority of I/Os with the priority of the process, with `log_prio`.
+/// With `log_prio`: priority of I/Os that have no priority of their own.
 const NO_PRIORITY: &str = "0x0000";
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -32,7 +32,7 @@ pub enum LogKind {
 }
 
 impl LogKind {
-    /// The logs of a whole run, from its samples.
+    /// The logs that samples can provide for a whole run.
     pub const OF_RUN: [Self; 4] = [
         Self::Bandwidth,
         Self::Iops,
@@ -40,7 +40,7 @@ impl LogKind {
         Self::LatencyHistogram,
     ];
 
-    /// The name, as in `NAME_bw.1.log`.
+    /// Part of the file name, such as `bw` in `NAME_bw.1.log`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Bandwidth => "bw",
@@ -99,7 +99,7 @@ impl LogFormat {
         (is_direction && cells.eq(self.positions())).then_some(time)
     }
 
-    /// The block size, the offset and the priority. As in fio, averages have none.
+    /// The columns for block size, offset and priority. As in fio, they are 0 for averages.
     fn positions(&self) -> impl Iterator<Item = &'static str> {
         let zeros = 1 + usize::from(self.has_offset);
         let priority = if self.has_priority { NO_PRIORITY } else { "0" };
@@ -137,8 +137,9 @@ struct Window<'a> {
 }
 
 impl Window<'_> {
-    /// In the server's exports, the histograms of 20 samples are merged into the last one
-    /// (`query::export`), so a line of latencies covers the time since the previous line.
+    /// Whether the window has a line in this log. In the server's exports, the histograms of 20
+    /// samples are merged into the last one (`query::export`), so a line of latencies covers the
+    /// time since the previous line.
     fn has_value(&self, kind: LogKind) -> bool {
         match kind {
             LogKind::Bandwidth | LogKind::Iops => self.ios > 0,

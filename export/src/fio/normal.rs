@@ -19,7 +19,7 @@ use std::fmt::Write;
 /// Number of digits in rates and sizes (fio's `significant_figures`).
 const DIGITS: usize = 4;
 
-/// The results of all jobs, of each run, and of the devices.
+/// Formats the results of all jobs, all runs and all devices.
 pub fn normal(runs: &[FinishedRun<'_>]) -> String {
     let mut text = String::new();
     for (group, run) in runs.iter().enumerate() {

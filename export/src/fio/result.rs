@@ -28,7 +28,7 @@ use leadline_protocol::{
 };
 use serde_json::{Value, json};
 
-/// Report values that require an observer, and the verdict.
+/// Report fields that fio's results do not fill, including the verdict.
 const UNOBSERVED: [&str; 10] = [
     "cgroup",
     "cpu",
@@ -42,7 +42,7 @@ const UNOBSERVED: [&str; 10] = [
     "verdict",
 ];
 const REASON: &str = "Leadline did not observe this run: fio measured it, and these values are not read from fio's results.";
-/// For Leadline's own exports.
+/// The reason for results that Leadline exported.
 const EXPORT_REASON: &str =
     "Leadline measured this run, but results in fio's format do not contain these values.";
 /// Part of the version in Leadline's exports, such as `fio-3.33-leadline-0.1.0`.
@@ -69,7 +69,8 @@ impl FioResult {
     }
 }
 
-/// `step`: the one-based number of a group of jobs that ran one after another (`stonewall`).
+/// Converts a result to a report. `step` selects one of the groups of jobs that ran one after
+/// another (`stonewall`), starting at 1.
 ///
 /// Returns `None` if the document is not from fio.
 ///
@@ -132,7 +133,7 @@ fn report(version: &str, document: &Value, jobs: &Jobs) -> Result<Report, Result
     Ok(serde_json::from_value(report).expect("the report is valid"))
 }
 
-/// In ms. `job_runtime` is used only if no direction has a time.
+/// Runtime of a job in ms. `job_runtime` is used only if no direction has a runtime.
 fn runtime_of(index: usize, job: &Value) -> Result<u64, ResultError> {
     for name in document::DIRECTIONS {
         time(
@@ -147,7 +148,7 @@ fn runtime_of(index: usize, job: &Value) -> Result<u64, ResultError> {
     }
 }
 
-/// In ms; 0 if it is missing.
+/// Parses a time in ms; returns 0 if it is missing.
 fn time(field: String, value: &Value) -> Result<u64, ResultError> {
     let number = match value {
         Value::Null => Some(0),
@@ -168,7 +169,7 @@ fn check_directions(document: &Value, jobs: &Jobs) -> Result<(), ResultError> {
     let in_flight = options::in_flight(document, &jobs.described);
     for (index, job) in jobs.measured.iter().enumerate() {
         for (direction, name) in document::DIRECTIONS.iter().enumerate() {
-            // I/Os that failed are counted, but their bytes are not.
+            // fio counts failed I/Os, but not their bytes.
             let has_failed = error_of(job) != Some(0) || failed_ios(index, job)? > 0;
             let expected = Expected {
                 in_flight,

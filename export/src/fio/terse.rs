@@ -98,7 +98,7 @@ fn add_processor(fields: &mut Vec<String>, job: &JobReport) {
 }
 
 fn add_distributions(fields: &mut Vec<String>, job: &JobReport) {
-    // The depth is not counted for each I/O. The format has no way to omit a field.
+    // The depth of individual I/Os is not recorded, but the format cannot omit these fields.
     fields.extend(std::iter::repeat_n("0.0%".into(), DEPTHS));
     let bins = LatencyBins::of(job);
     let microseconds = bins.with_nanoseconds();

@@ -40,8 +40,8 @@ impl TryFrom<String> for BufferPattern {
 impl FioValue for BufferPattern {
     const KIND: &'static str = "bytes";
 
-    /// Strings in double quotes, hexadecimal numbers and decimal numbers, one after the other, as in
-    /// fio (lib/pattern.c).
+    /// Accepts a sequence of strings in double quotes, hexadecimal numbers and decimal numbers, as
+    /// in fio (lib/pattern.c).
     fn parse(text: &str) -> Result<Self, String> {
         parse_bytes(text, |_, _| None).map(Self)
     }

@@ -217,7 +217,8 @@ fn parse_absolute_zones(text: &str) -> Result<Vec<AbsoluteZone>, String> {
     Ok(zones)
 }
 
-/// fio separates the blocks with commas, which separate directions here.
+/// Block numbers are separated by colons. In fio, commas separate them; here, commas separate
+/// directions.
 fn parse_sequence(text: &str) -> Result<Vec<u64>, String> {
     let block = |text: &str| {
         let is_number = text.bytes().all(|byte| byte.is_ascii_digit());

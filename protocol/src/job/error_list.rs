@@ -30,8 +30,8 @@ pub struct ErrorLists {
 impl FioValue for ErrorLists {
     const KIND: &'static str = "errors";
 
-    /// Lists for reads, writes and verification, separated by commas; names or numbers, separated
-    /// by colons.
+    /// Accepts up to three lists, for reads, writes and verification, separated by commas. A list
+    /// contains names or numbers, separated by colons.
     fn parse(text: &str) -> Result<Self, String> {
         let mut lists = text.trim().split(',').map(parse_list);
         let mut next = || lists.next().unwrap_or_else(|| Ok(Vec::new()));

@@ -57,7 +57,7 @@ impl FioValue for CpuList {
             let range = first.parse().ok()?..=last.parse().ok()?;
             (!range.is_empty() && *range.end() < MAX_CPUS).then_some(range)
         };
-        // Many ranges may contain the same numbers.
+        // A flag per CPU, because many ranges can contain the same numbers.
         let mut is_listed = [false; MAX_CPUS as usize];
         for part in text.split(',') {
             let range =
@@ -116,7 +116,7 @@ mod tests {
         for invalid in ["", "1,", "3-1", "4096", "0-4096", "-1", "a"] {
             assert_eq!(parse(invalid), None, "{invalid}");
         }
-        // Storing every range of a request body would need gigabytes.
+        // Storing the numbers of all these ranges separately would take gigabytes.
         let repeated = vec!["0-4095"; 150_000].join(",");
         assert_eq!(parse(&repeated).unwrap().len(), 4096);
     }

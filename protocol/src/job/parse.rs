@@ -55,7 +55,7 @@ impl Job {
         Self::default().set(name, text)
     }
 
-    /// `buffered` is the opposite of `direct`.
+    /// Converts `buffered` to `direct`, which is its opposite.
     fn apply_buffered(&mut self, path: &str, problems: &mut Vec<Problem>) {
         let Some(buffered) = self.buffered.take() else {
             return;
@@ -82,8 +82,8 @@ impl Job {
     }
 }
 
-/// Another name of the same option that precedes this name alphabetically, so that each pair is
-/// reported once.
+/// Finds another name of the same option in the job. Only names that precede `name` alphabetically
+/// are considered, so that each pair is reported once.
 fn other_name<'a>(options: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
     let option = OptionDoc::find(name)?;
     let names = std::iter::once(&option.name).chain(option.aliases);
@@ -106,7 +106,7 @@ pub(crate) fn option_text(name: &str, value: &Value) -> Option<String> {
     }
 }
 
-/// In JSON, `4096.0` is an integer.
+/// Formats a number. `4096.0` is formatted as an integer, because JSON treats it as one.
 fn number_text(number: &Number) -> String {
     let is_integer = |float: &f64| float.fract() == 0.0 && float.abs() <= MAX_JSON_INTEGER as f64;
     match number
@@ -130,7 +130,7 @@ const OMITTED_DIRECTION: &[(&str, &str)] = &[
     ("percentage_random", "100"),
 ];
 
-/// Fills in omitted directions, as in fio (parse.c): each comma ends a value, and the last value
+/// Fills in omitted directions as fio does (parse.c): each comma ends a value, and the last value
 /// applies to the remaining directions.
 fn with_omitted_directions(name: &str, text: String) -> String {
     let Some(value) = omitted_direction(name) else {

@@ -1,9 +1,9 @@
 //! JSON schema of a job, derived from the option table. It describes the values that the parser
 //! accepts.
 //!
-//! Three types of valid strings do not match it: spaces around a value, signs of positive numbers,
-//! and integers with as many digits as a large maximum. Rules for several parts of a value, such as
-//! shares that add up to 100 %, are not part of the schema.
+//! Three types of valid strings do not match the schema: values surrounded by spaces, positive
+//! numbers with a sign, and integers with as many digits as a large maximum. The schema does not
+//! contain rules that involve several parts of a value, such as shares that must add up to 100 %.
 
 use crate::job::{
     Job, OPTIONS,

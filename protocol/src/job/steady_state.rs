@@ -94,7 +94,7 @@ impl SteadyState {
     }
 }
 
-/// Up to three significant digits, without trailing zeros.
+/// Formats with up to three significant digits, without trailing zeros.
 fn significant(value: f64) -> String {
     if value == 0.0 {
         return "0".into();
@@ -122,9 +122,9 @@ const LIMIT: &str = r"([1-9][0-9]{0,14}(\.[0-9]{1,9})?|0\.[0-9]{0,8}[1-9])";
 impl FioValue for SteadyState {
     const KIND: &'static str = "steady state";
 
-    /// fio 3.42 compares `lat:1ms` with nanoseconds as 1,000, so only percentages are accepted for
-    /// latencies. fio parses `iops:2k` as 2 IOPS and `bw:0.5m` as 0 bytes/s (options.c, str_steadystate_cb);
-    /// both are rejected.
+    /// For latencies, only percentages are accepted, because fio 3.42 parses `lat:1ms` as 1,000 but
+    /// compares it with nanoseconds. `iops:2k` and `bw:0.5m` are rejected, because fio parses them
+    /// as 2 IOPS and 0 bytes/s (options.c, str_steadystate_cb).
     fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
         let Some((name, limit)) = text.split_once(':') else {

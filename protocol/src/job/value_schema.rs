@@ -1,4 +1,4 @@
-//! JSON values of an option, and their schema.
+//! Describes the JSON values that an option accepts, and generates their JSON schema.
 
 pub(crate) mod pattern;
 

@@ -1,4 +1,4 @@
-//! Contents of the blocks of a resolved job.
+//! Contents of the blocks that a resolved job writes or verifies.
 
 use crate::job::{
     buffer_pattern::BufferPattern, verify_method::VerifyMethod, verify_pattern::VerifyPattern,

@@ -4,7 +4,7 @@ use crate::fio::logs::{LogFormat, LogKind, Window};
 use leadline_protocol::histogram::{Buckets, merge};
 use std::fmt::Write;
 
-/// A window may be this much shorter than the interval of a log, in ms: half of the shortest
+/// How much shorter than the interval of a log a window may be, in ms: half of the shortest
 /// sampling window.
 const TOLERANCE_MS: f64 = 5.0;
 
@@ -62,7 +62,7 @@ impl DirectionWindow {
 pub struct WorkerLog {
     pub kind: LogKind,
     pub format: LogFormat,
-    /// 0 for a line per window.
+    /// 0 writes one line per window.
     interval_ms: f64,
     /// `log_unix_epoch`: times are Unix times.
     has_unix_time: bool,
@@ -81,7 +81,7 @@ impl WorkerLog {
         }
     }
 
-    /// Adds a window, and returns the lines of an interval that ended.
+    /// Adds a window. If an interval ended, returns its lines; otherwise returns an empty string.
     pub fn add(&mut self, window: &WorkerWindow) -> String {
         let open = &mut self.open;
         let intervals = |ms: f64| ((ms + TOLERANCE_MS) / self.interval_ms).floor();
@@ -98,7 +98,7 @@ impl WorkerLog {
         }
     }
 
-    /// The lines of the last window, if fio writes them.
+    /// Returns the lines of the last, incomplete interval if fio writes them for this type of log.
     pub fn finish(&mut self) -> String {
         match self.kind.has_last_window() {
             true => self.close(),

@@ -3,8 +3,8 @@
 use super::{document::runtime_ms, error::ResultError};
 use serde_json::Value;
 
-/// Largest relative difference between related values, such as a rate and a count. Excludes the
-/// rounding of the runtime to ms.
+/// Maximum relative difference between related values, such as a rate and a count, in addition to
+/// the rounding of the runtime to ms.
 const MAX_DIFFERENCE: f64 = 0.05;
 /// fio prints the midpoints of its bins, which are up to 0.8 % above the latencies in them.
 const MAX_BIN_ERROR: f64 = 0.01;
@@ -54,7 +54,8 @@ pub(super) fn check(path: &str, direction: &Value, expected: Expected) -> Result
     Ok(())
 }
 
-/// fio adds the times of all jobs with `group_reporting`, and rounds them.
+/// `job_runtime` must not be much shorter than the measurement. It may be longer, because with
+/// `group_reporting`, fio adds the times of all jobs.
 pub(super) fn check_runtime(path: &str, job: &Value) -> Result<(), ResultError> {
     let (Some(sum), longest) = (job["job_runtime"].as_u64(), runtime_ms(job)) else {
         return Ok(());
@@ -66,7 +67,7 @@ pub(super) fn check_runtime(path: &str, job: &Value) -> Result<(), ResultError> 
     Err(ResultError::invalid(format!("{path}.job_runtime"), detail))
 }
 
-/// `counted`: a number of I/Os or bytes, and the unit. No rate is known without a runtime.
+/// Compares a rate with a count of I/Os or bytes. Without a runtime, the rate must be 0.
 fn check_rate(
     field: &str,
     rate: f64,
@@ -252,7 +253,7 @@ mod tests {
             json!({"runtime": 1, "iops": 5e6, "bw_bytes": 8_388_608_000_u64}),
             json!({"runtime": 0, "iops": 0, "bw_bytes": 0}),
             json!({"total_ios": 2049}),
-            // One was in flight at the end of the ramp, and none was submitted afterward.
+            // One I/O was in flight at the end of the ramp, and none was submitted afterward.
             json!({"total_ios": 0, "io_bytes": 4096, "io_kbytes": 4, "bw_bytes": 23_011, "iops": 0,
                 "clat_ns/N": 1, "lat_ns/N": 1}),
             json!({"total_ios": 0, "io_bytes": 0, "io_kbytes": 0, "bw_bytes": 0, "iops": 0, "runtime": 0,

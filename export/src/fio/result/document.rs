@@ -11,7 +11,7 @@ pub const MAX_JOBS: usize = 4096;
 pub(super) struct Jobs<'a> {
     /// Jobs whose numbers are added.
     pub(super) measured: Vec<&'a Value>,
-    /// Jobs with options.
+    /// Jobs whose options describe the workload.
     pub(super) described: Vec<&'a Value>,
 }
 
@@ -145,8 +145,8 @@ fn check_version(version: &str) -> Result<(), ResultError> {
     }
 }
 
-/// All jobs, and the jobs whose numbers are added. With `--client`, fio adds the sum of all
-/// clients.
+/// Returns all jobs, and the jobs whose numbers are added. With `--client`, the latter are only the
+/// sum of all clients, if fio printed it.
 fn listed_and_measured(document: &Value) -> Result<(Vec<&Value>, Vec<&Value>), ResultError> {
     if let Some(jobs) = document["jobs"].as_array() {
         return Ok((jobs.iter().collect(), jobs.iter().collect()));

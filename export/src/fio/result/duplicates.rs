@@ -3,7 +3,7 @@
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use std::{collections::BTreeSet, fmt};
 
-/// Objects with the options of jobs: fio prints an option as often as it was given.
+/// Objects in which a field may occur twice: fio prints a job option as often as it was given.
 const REPEATABLE: [&str; 2] = ["job options", "global options"];
 
 /// The path of the first field that occurs twice, such as `jobs[0].read.iops`.

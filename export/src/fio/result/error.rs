@@ -6,9 +6,9 @@ use std::fmt;
 pub enum ResultError {
     /// A field of the document, and what is wrong with it.
     Invalid { field: String, detail: String },
-    /// Groups of jobs that ran one after another.
+    /// The result has this number of groups of jobs that ran one after another.
     SeveralGroups(usize),
-    /// The selected group does not exist; the number of groups.
+    /// The selected group does not exist; the result has this number of groups.
     NoSuchGroup(usize),
 }
 
@@ -19,7 +19,7 @@ impl ResultError {
     }
 }
 
-/// Without a period, so that a remedy can follow.
+/// Messages have no period, so that a remedy can follow.
 impl fmt::Display for ResultError {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {

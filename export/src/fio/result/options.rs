@@ -105,7 +105,7 @@ pub(super) fn block(document: &Value, job: &Value, direction: usize) -> Option<u
         "blocksize_unaligned",
         "bsrange",
         "bssplit",
-        // A merged group has only the options of its last job.
+        // If fio merges the jobs of a group, it prints only the options of the last job.
         "group_reporting",
         "kb_base",
         "unified_rw_reporting",

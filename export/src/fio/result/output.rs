@@ -15,8 +15,9 @@ pub struct Found<'a> {
     pub signal: Option<u8>,
 }
 
-/// The last result in text that also contains other output: `--output-format=normal,json`,
-/// warnings, or `--status-interval`, whose last document covers the whole run.
+/// Finds the last result in text that may also contain normal output
+/// (`--output-format=normal,json`), warnings, or earlier documents (`--status-interval`; the last
+/// one covers the whole run).
 ///
 /// # Errors
 /// The text contains results of several runs.
@@ -53,7 +54,7 @@ pub fn in_text(text: &str) -> Result<Option<Found<'_>>, ResultError> {
     Ok(last)
 }
 
-/// What fio prints when it is interrupted (`sig_int` in backend.c).
+/// Finds the signal in the message that fio prints when it is interrupted (`sig_int` in backend.c).
 fn signal(text: &str) -> Option<u8> {
     let mut lines = text.lines();
     lines.find_map(|line| {
@@ -64,8 +65,9 @@ fn signal(text: &str) -> Option<u8> {
     })
 }
 
-/// Whether two documents are states of one run (`--status-interval`): both have the same jobs, no
-/// count or time decreases, and the second run had started when the first document was printed.
+/// Whether two documents are states of the same run (`--status-interval`): both have the same jobs,
+/// no count or time decreases, and the jobs of the later document had started before the earlier
+/// one was printed.
 fn is_later_state(earlier: &Value, later: &Value) -> bool {
     let printed_ms = |document: &Value| timestamp_ms(document).unwrap_or(0);
     let (before, after) = (states(earlier), states(later));
@@ -101,7 +103,8 @@ impl<'a> JobState<'a> {
         }
     }
 
-    /// The counts of the ramp are reset at its end, before the runtime starts.
+    /// Whether `later` can be a later state of this job. fio resets the counts at the end of the
+    /// ramp, before the runtime starts.
     fn may_become(&self, later: &Self) -> bool {
         let increases = self.runtime_ms <= later.runtime_ms
             && self.ios.iter().zip(later.ios).all(|(a, b)| *a <= b);

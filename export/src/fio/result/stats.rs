@@ -12,7 +12,7 @@ use leadline_protocol::{
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// Larger numbers are damaged: no device performs 10¹² I/Os per second.
+/// Larger values are rejected: no device performs 10¹² I/Os per second.
 const MAX_IOPS: f64 = 1e12;
 
 pub(super) struct Direction {
@@ -298,7 +298,8 @@ fn buckets(bins: Bins) -> Buckets {
     merge(&buckets.collect::<Vec<Buckets>>())
 }
 
-/// As fio does: the first bin at which the cumulative count reaches the percentage.
+/// Percentiles as in fio: each is the first bin at which the cumulative count reaches the
+/// percentage.
 fn of_bins(bins: &Bins) -> BTreeMap<String, u64> {
     let total = bins.values().copied().fold(0, u64::saturating_add);
     let at = |percent: f64| {
@@ -376,8 +377,8 @@ mod tests {
         }
     }
 
-    /// Checked with fio 3.33: jobs of 10,000 and 500 IOPS with 1,024 I/Os each have 1,000 IOPS with
-    /// `group_reporting`.
+    /// Checked with fio 3.33: with `group_reporting`, two jobs with 1,024 I/Os each, at 10,000 and
+    /// 500 IOPS, have 1,000 IOPS in total.
     #[test]
     fn rates_are_over_the_longest_runtime() {
         let of = |ios: u64, runtime_ms: u64| {

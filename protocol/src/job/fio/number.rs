@@ -1,5 +1,5 @@
-//! Numbers with units, exactly as fio parses them (parse.c, `str_to_decimal`), and what is
-//! misleading about them.
+//! Parses numbers with units exactly as fio does (parse.c, `str_to_decimal`), and detects numbers
+//! whose meaning in fio is unexpected.
 
 use crate::units;
 
@@ -64,7 +64,7 @@ pub fn microseconds(text: &str, bare_unit_us: i64) -> Option<Number> {
     })
 }
 
-/// As in strtoll(3): the number at the start (`None` on overflow), and the remaining text.
+/// Splits the text as strtoll(3) does: the number at the start (`None` on overflow), and the rest.
 fn leading_integer(text: &str) -> Option<(Option<i64>, &str)> {
     let trimmed = text.trim_start();
     let (sign, digits) = match trimmed.strip_prefix(['-', '+']) {
@@ -187,7 +187,9 @@ fn time_factor(suffix: &str, bare_unit_us: i64) -> i64 {
     }
 }
 
-/// `4096.0`, as programs print it. A time would lose its unit, which is seconds.
+/// Whether the text is an integer with a zero fraction, such as `4096.0`, which some programs
+/// print. Not used for times, because fio does not apply their default unit, seconds, to such a
+/// number.
 fn has_zero_fraction(text: &str) -> bool {
     let Some((whole, fraction)) = text.split_once('.') else {
         return false;
@@ -196,7 +198,7 @@ fn has_zero_fraction(text: &str) -> bool {
     is_whole && !fraction.is_empty() && fraction.bytes().all(|byte| byte == b'0')
 }
 
-/// `1.5g`: the number ends at the point.
+/// Finds a fraction, as in `1.5g`: fio's number ends at the point.
 fn fraction(text: &str) -> Option<Flaw> {
     let (whole, rest) = text.split_once('.')?;
     let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
@@ -229,7 +231,7 @@ fn ends_with_unit(text: &str) -> bool {
         && !text.contains("0x")
 }
 
-/// Text after the digits that fio ignores, such as ` k` in `4 k`.
+/// Finds text after the digits that fio ignores, such as ` k` in `4 k`.
 fn trailing_text(text: &str) -> Option<Flaw> {
     let end = text.find([',', ':', '/']).unwrap_or(text.len());
     let text = text[..end].strip_prefix(['-', '+']).unwrap_or(&text[..end]);
@@ -252,7 +254,7 @@ pub fn time_text(us: i64) -> String {
     if us == 0 {
         return "0s".into();
     }
-    // Whole minutes are also written in seconds: `runtime=300s` is more common than `runtime=5m`.
+    // Whole minutes are also formatted in seconds: `runtime=300s` is more common than `runtime=5m`.
     if us % 1_000_000 == 0 {
         format!("{}s", us / 1_000_000)
     } else if us % 1_000 == 0 {

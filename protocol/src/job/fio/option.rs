@@ -1,4 +1,4 @@
-//! Facts about a fio option.
+//! Describes how fio parses an option, and how Leadline handles it.
 
 use crate::job::OptionDoc;
 

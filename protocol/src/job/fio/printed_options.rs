@@ -1,4 +1,4 @@
-//! The options that fio prints with its results.
+//! Options that fio prints with its results, and how to compare them.
 
 /// Prefix of their names in lists of settings.
 pub const PREFIX: &str = "fio.";

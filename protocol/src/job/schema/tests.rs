@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 /// Number of strings generated per option.
 const TEXTS: usize = 200;
-/// Options whose parts must be consistent, and the parser's error if they are not.
+/// Options whose parts must be consistent with each other, and the parser's error if they are not.
 const SEVERAL_PARTS: [(&str, &str); 6] = [
     ("cmdprio_bssplit", "must not exceed 100 %"),
     ("bssplit", "add up to"),
@@ -32,7 +32,7 @@ fn schema_of(name: &str) -> ValueSchema {
     values
 }
 
-/// Problems of a job with this option.
+/// Parses a job with this option, and returns the problems.
 fn problems(name: &str, value: Value) -> Vec<String> {
     let mut problems = Vec::new();
     let options = serde_json::Map::from_iter([(name.to_owned(), value)]);

@@ -1,6 +1,6 @@
-//! Regular expressions (ECMA-262) for numbers, sizes and times in a range. They match only valid
-//! text, but not all valid text: text with spaces or signs does not match, nor do numbers with the
-//! length of a large maximum.
+//! Regular expressions (ECMA-262) for numbers, sizes and times in a range. Text that matches is
+//! valid, but some valid text does not match: text with spaces or signs, and numbers with as many
+//! digits as a large maximum.
 
 use crate::job::range::ValueRange;
 use std::{collections::BTreeSet, ops::RangeInclusive};
@@ -47,7 +47,8 @@ pub(crate) fn integer(range: RangeInclusive<u64>) -> String {
     }
 }
 
-/// Expressions for subranges whose numbers have the same first digits and any last digits.
+/// Splits a range into subranges whose numbers have the same first digits and any last digits, and
+/// returns an expression for each.
 fn between(min: u64, max: u64) -> Vec<String> {
     let powers = || (1..=max.max(1).ilog10() + 1).map(|digits| 10_u64.pow(digits));
     let ends_of_min = powers().map(|power| min / power * power + (power - 1));
@@ -59,7 +60,8 @@ fn between(min: u64, max: u64) -> Vec<String> {
         .collect();
     let mut first = min;
     let mut parts = Vec::new();
-    // Number of digits after the first one, in the shortest and longest numbers with any digits.
+    // All numbers of some lengths are in the range: the number of digits after the first one, for
+    // the shortest and the longest of these lengths.
     let mut any: Option<(u32, u32)> = None;
     for last in ends {
         let length = last.max(1).ilog10();
@@ -154,7 +156,7 @@ pub(crate) fn anchored(expression: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Whether the whole text matches, for expressions without alternatives.
+    /// Whether the whole text matches. Supports only expressions without alternatives.
     fn matches(expression: &str, text: &str) -> bool {
         let Some((class, rest)) = split_class(expression) else {
             return text.is_empty();
