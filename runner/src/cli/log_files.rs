@@ -92,7 +92,7 @@ impl LogFiles {
         self.errors
     }
 
-    /// A file is no longer written after an error.
+    /// After an error, nothing more is written to a file.
     fn each(&mut self, mut write: impl FnMut(&mut LogFile) -> io::Result<()>) {
         let errors = &mut self.errors;
         self.files.retain_mut(|log| match write(log) {

@@ -22,7 +22,8 @@ pub(crate) struct ShellCommand {
     pub end: Separator,
     /// Redirections and the other commands of a pipe, which are ignored.
     pub ignored: Vec<(Span, &'static str)>,
-    /// The standard input, if it is in the text. The last redirection applies.
+    /// The here document for standard input. If there are several redirections, the last one
+    /// applies.
     pub here_document: Option<HereDocument>,
     /// The file that the standard output is written to.
     pub output: Option<String>,
@@ -89,7 +90,7 @@ struct Lexer<'a, 'n, 's> {
     assigned: BTreeMap<String, String>,
     commands: Vec<ShellCommand>,
     current: ShellCommand,
-    /// The here documents that follow this line: the number of the command, and the delimiter.
+    /// The here documents that start after this line: the index of the command, and the delimiter.
     here_documents: Vec<(usize, String)>,
     /// Whether commands have prompts.
     is_session: bool,

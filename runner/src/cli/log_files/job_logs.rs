@@ -26,7 +26,7 @@ const MIN_SAMPLE_MS: u32 = 10;
 /// Default sampling interval, in ms.
 const SAMPLE_MS: u32 = 100;
 
-/// The logs of the steps of a study, or of one run.
+/// The logs of one run, or of all steps of a study.
 pub(crate) struct JobLogFiles {
     steps: Vec<Vec<OpenLog>>,
     sample_ms: Vec<u32>,
@@ -43,7 +43,7 @@ struct OpenLog {
     log: WorkerLog,
     /// Index of the file.
     file: usize,
-    /// Lines of a worker that shares its file. They are written when its step has ended.
+    /// Buffered lines of a worker that shares its file with others, written when the step ends.
     lines: Option<String>,
 }
 
@@ -206,7 +206,7 @@ impl LogFile {
         }
     }
 
-    /// A file is no longer written after an error.
+    /// After an error, nothing more is written to a file.
     fn fail(&mut self, error: &std::io::Error, errors: &mut Vec<String>) -> FileState {
         errors.push(format!("cannot write {}: {error}", self.path.display()));
         // Dropping the writer would write its buffer again.

@@ -69,7 +69,8 @@ pub(crate) fn render_plan(study: &StudyPlan, width: usize) -> String {
     out.into_text()
 }
 
-/// All steps; for a procedure, only the steps up to the end of its first round.
+/// Number of steps to list: all steps or, for a procedure, the steps up to the end of its first
+/// round.
 fn listed_plans(study: &StudyPlan) -> usize {
     match &study.procedure {
         Some(Procedure::Snia(test)) => {
@@ -89,7 +90,7 @@ fn write_title(out: &mut TextWriter, study: &StudyPlan) {
     }
 }
 
-/// The line that is printed when a step ends.
+/// Formats the line that is printed when a step ends.
 pub(crate) fn step_line(
     study: &StudyPlan,
     number: u32,
@@ -97,7 +98,7 @@ pub(crate) fn step_line(
     result: &StepResult,
     is_second_run: bool,
 ) -> String {
-    // The number of runs of a load curve follows from its results.
+    // The number of runs in a load curve depends on its results.
     let total = match is_open(study) {
         true => String::new(),
         false => format!("/{}", study.steps.len()),
@@ -124,7 +125,7 @@ fn is_open(study: &StudyPlan) -> bool {
     matches!(study.procedure, Some(Procedure::LoadCurve(_)))
 }
 
-/// The line that is printed after a look.
+/// Formats the line that is printed after a look.
 pub(crate) fn look_line(look: &Look, width: usize) -> String {
     let mut out = TextWriter::new(width);
     let label = format!("look {}", look.planned.pairs);
