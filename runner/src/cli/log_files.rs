@@ -99,7 +99,7 @@ impl LogFiles {
             Ok(()) => true,
             Err(error) => {
                 errors.push(format!("cannot write {}: {error}", log.path.display()));
-                // Dropping the writer would write its buffer again.
+                // Dropping the writer would try to write its buffer again.
                 if let Some(file) = log.file.take() {
                     drop(file.into_parts());
                 }
@@ -109,7 +109,7 @@ impl LogFiles {
     }
 }
 
-/// As in fio (init.c, `gen_log_name`). `number`: worker number.
+/// Returns the path of a log, named as in fio (init.c, `gen_log_name`). `number`: worker number.
 fn path(prefix: &Path, kind: LogKind, number: Option<u32>) -> PathBuf {
     let number = number.map_or_else(String::new, |number| format!(".{number}"));
     let mut name = prefix.as_os_str().to_owned();

@@ -198,7 +198,8 @@ impl<'a> Limits<'a> {
         (charged.device > 0).then(|| charged.lower as f64 / charged.device as f64)
     }
 
-    /// Whether the run was charged for more bytes than the device transferred, which is impossible.
+    /// Whether the control group was charged for more bytes than the device transferred, which is
+    /// impossible.
     fn is_charge_contradictory(&self) -> bool {
         let evidence = self.evidence;
         let counted = evidence.device.as_ref().map_or(0, |device| device.bytes);
@@ -221,8 +222,8 @@ impl<'a> Limits<'a> {
         at_most.min(1.0)
     }
 
-    /// The share derived from the bytes, if every device read of this process serves one of its
-    /// I/Os.
+    /// The share of reads derived from the bytes; `None` if the process may have read other data
+    /// from the device.
     fn counted_reads(&self, process_bytes: f64) -> Option<Share> {
         let evidence = self.evidence;
         evidence.is_every_read_counted.then(|| {

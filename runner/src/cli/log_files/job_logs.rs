@@ -54,7 +54,7 @@ struct LogFile {
 }
 
 enum FileState {
-    /// Not created before the first run that writes it is accepted.
+    /// No run that writes to the file has been accepted yet, so the file has not been created.
     Unused,
     Open(BufWriter<File>),
     Failed,
@@ -116,7 +116,7 @@ impl JobLogFiles {
         Ok(found)
     }
 
-    /// Sampling interval that the logs of a step need.
+    /// Sets the sampling interval that the logs of a step require.
     pub(crate) fn set_interval(&self, step: usize, spec: &mut RunSpec) {
         if let Some(sample_ms) = self.sample_ms.get(step) {
             spec.sample_ms = *sample_ms;
@@ -209,7 +209,7 @@ impl LogFile {
     /// After an error, nothing more is written to a file.
     fn fail(&mut self, error: &std::io::Error, errors: &mut Vec<String>) -> FileState {
         errors.push(format!("cannot write {}: {error}", self.path.display()));
-        // Dropping the writer would write its buffer again.
+        // Dropping the writer would try to write its buffer again.
         if let FileState::Open(writer) = std::mem::replace(&mut self.state, FileState::Failed) {
             drop(writer.into_parts());
         }

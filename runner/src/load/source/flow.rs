@@ -133,7 +133,8 @@ impl<S> FlowLimited<S> {
         }
     }
 
-    /// The worker exceeds its share. With `flow_sleep`, it sleeps once nothing is in flight.
+    /// Pauses the worker, which exceeds its share. With `flow_sleep`, it sleeps once nothing is in
+    /// flight.
     fn wait(&mut self, now_ns: u64) {
         let sleep_ns = u64::from(self.member.options.sleep_us) * NS_PER_US;
         self.quiesces = sleep_ns > 0 && self.in_flight > 0;

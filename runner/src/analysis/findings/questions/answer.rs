@@ -34,7 +34,7 @@ pub(crate) fn log_writes(workload: &Workload, report: &Report) -> Option<Answer>
     Some(Answer { sentence, evidence })
 }
 
-/// Rate of writes that are made durable one by one.
+/// Rate of single writes that are each made durable.
 pub(crate) fn journal_writes(workload: &Workload, report: &Report) -> Option<Answer> {
     let written = &report.write;
     let iops = rate(written.iops);
