@@ -142,7 +142,7 @@ impl Lexer<'_, '_, '_> {
         self.end_command(Separator::Then);
     }
 
-    /// Skips a prompt, and output of the command before this line.
+    /// Skips a prompt at the start of a line, and output of the previous command before it.
     fn begin_line(&mut self) {
         let start = self.at;
         let mut lines = 0;
@@ -275,7 +275,7 @@ impl Lexer<'_, '_, '_> {
             return self.redirection(start);
         }
         if self.at == start {
-            // A character that does not begin a word.
+            // This character does not begin a word.
             self.next();
             return;
         }
@@ -297,7 +297,7 @@ impl Lexer<'_, '_, '_> {
             && keyword.text == "for"
             && of.text == "in"
         {
-            // The loop is rejected, so its variable must not cause a question.
+            // Loops are rejected, so there must be no question about the loop variable.
             self.assigned.insert(name.text.clone(), value.text.clone());
         }
         let is_export = command.words[0].text == "export";

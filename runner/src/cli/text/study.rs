@@ -166,7 +166,7 @@ pub(crate) fn render_results(study: &StudyPlan, results: &[StepResult], width: u
     }
     out.blank_line();
     for (number, result) in (1..).zip(results) {
-        // The runs of a procedure are described by its results.
+        // The results of a procedure already describe its runs.
         if study.procedure.is_none() || matches!(result, StepResult::Failed(_)) {
             write_outcome(&mut out, number, result);
         }
@@ -184,7 +184,7 @@ fn table(study: &StudyPlan, results: &[StepResult], width: usize) -> Table {
         let mut row = vec![number.to_string(), step_name(study, step)];
         if let Some(figures) = Figures::new(result) {
             row.extend(figures.texts);
-            // The runs of a procedure are different workloads.
+            // The runs of a procedure are different workloads, so their IOPS are not compared.
             let first = first_iops.filter(|_| study.procedure.is_none());
             row.push(first.map_or("–".into(), |first| change(figures.iops, first)));
             first_iops.get_or_insert(figures.iops);

@@ -29,7 +29,7 @@ pub(crate) fn check(
     match intact {
         Some(header) => {
             check_intact(&header, offset, expected)?;
-            // With this method, the header has no checksum of the data, so the pattern itself is
+            // Headers with a pattern have no checksum of the data, so the pattern itself is
             // compared.
             match format.method {
                 VerifyMethod::HeaderPattern => {

@@ -123,9 +123,9 @@ fn curve_notes(curve: &LoadCurve, steps: &[StepPlan]) -> Vec<String> {
     notes
 }
 
-/// Returns an upper bound on the bytes that the runs write; `None` for reads. The number of
-/// arrivals is random, and its standard deviation is the square root of its mean. About one run in
-/// 30,000 exceeds the mean by more than four standard deviations.
+/// Returns a number of bytes that the runs will almost certainly not exceed; `None` for reads. The
+/// number of arrivals is random, and its standard deviation is the square root of its mean. About
+/// one run in 30,000 exceeds the mean by more than four standard deviations.
 fn most_bytes(rates: &[(f64, u32)], steps: &[StepPlan]) -> Option<u64> {
     let jobs = &steps.first()?.plan.jobs;
     let job = jobs.iter().find(|_| writes(jobs))?;
