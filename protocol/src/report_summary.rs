@@ -69,7 +69,7 @@ mod tests {
     use super::*;
     use crate::report::{missing_time::Unfinished, stats::LatencyStats};
 
-    /// Completed 10 ns I/Os and unfinished 100 ns I/Os.
+    /// Statistics with `completed` I/Os of 10 ns and `unfinished` I/Os that are 100 ns old.
     fn stats(completed: u64, unfinished: u64) -> DirectionStats {
         let is_hung = unfinished > 0;
         DirectionStats {

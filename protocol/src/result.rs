@@ -1,4 +1,4 @@
-//! Outcomes of a run.
+//! Outcome of a run: a result, or the reason that there is none.
 
 use crate::{finding::Finding, problem::Problem, report::Report, verdict::Verdicts};
 use serde::{Deserialize, Serialize};

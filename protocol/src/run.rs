@@ -1,4 +1,4 @@
-//! Runs in the HTTP API.
+//! Request and response bodies for runs in the HTTP API.
 
 use crate::{
     annotation::Annotation,

@@ -1,4 +1,4 @@
-//! One sampling window.
+//! Counts from all layers for one sampling window.
 
 use crate::{
     counters::{CpuUse, DeviceCounts, IoCounts, Memory, Pressure, Residency, StorageIo},

@@ -1,4 +1,4 @@
-//! Time series of a run.
+//! Time series of a run, and of the groups in a comparison.
 
 use crate::metrics::{SeriesColumnName, Unit};
 use serde::{Deserialize, Serialize};
@@ -75,7 +75,8 @@ pub enum BandMetric {
     BytesPerSecond,
 }
 
-/// Rows of a heat map per doubling of the latency: readable over seven decades.
+/// Number of heat map rows per doubling of the latency, small enough that seven decades of
+/// latencies remain readable.
 const ROWS_PER_DOUBLING: f64 = 4.0;
 
 /// The row of a latency in a heat map. Row `r` starts at 2^(r/4) ns.

@@ -24,7 +24,7 @@ impl Verdicts {
     }
 }
 
-/// 1, and the sum of the rounding errors.
+/// Maximum sum of the shares: 1, plus rounding errors.
 const MAX_SHARE: f64 = 1.001;
 
 /// Verdict for one direction.

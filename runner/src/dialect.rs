@@ -78,7 +78,7 @@ pub fn import(request: &ImportRequest, host: &HostFacts<'_>) -> Import {
     if request.text.len() > MAX_TEXT {
         let sentence = format!("The text is {} bytes long.", request.text.len());
         let remedy = format!("Paste at most {MAX_TEXT} bytes.");
-        // Most likely one line is too long.
+        // The most likely cause is one very long line.
         let lines = source.lines();
         let (start, line) = lines.max_by_key(|(_, line)| line.len()).unwrap_or_default();
         let name = line
@@ -111,9 +111,9 @@ pub fn import(request: &ImportRequest, host: &HostFacts<'_>) -> Import {
 /// The jobs of a job file or of one command.
 struct Command {
     jobs: Vec<FioJob>,
-    /// It starts together with the previous command.
+    /// Whether the command starts together with the previous one.
     is_with_previous: bool,
-    /// The next command starts even if this one fails.
+    /// Whether the next command starts even if this one fails.
     continues: bool,
 }
 

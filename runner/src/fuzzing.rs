@@ -39,7 +39,7 @@ use std::{fs::File, path::Path};
 
 const SECTOR: usize = 512;
 
-/// Files of procfs, sysfs and tracefs.
+/// Parses files of procfs, sysfs and tracefs.
 pub fn kernel_text(text: &str) {
     for line in text.lines() {
         let _ = (mounts::MountEntry::parse(line, None), Line::parse(line));
@@ -81,7 +81,8 @@ pub fn kernel_text(text: &str) {
     }
 }
 
-/// Binary data from devices: superblocks, device-mapper tables, SCSI pages and output of wipefs.
+/// Parses binary data from devices: superblocks, device-mapper tables, SCSI pages and output of
+/// wipefs.
 pub fn device_data(data: &[u8], superblock: &File) {
     for filesystem in ["ext4", "xfs", "btrfs"] {
         let _ = used_space::used_bytes(filesystem, superblock);
@@ -102,7 +103,7 @@ fn signatures(json: &[u8]) -> impl Iterator<Item = String> {
     found.map(|signature| signature.to_string())
 }
 
-/// A block that was read back: damaged data is never accepted.
+/// Checks a block that was read back. Damaged data must never be accepted.
 pub fn verified_block(block: &[u8], offset: u64, number: u64) {
     let whole = block.len() / SECTOR * SECTOR;
     let block = &block[..whole];
@@ -137,12 +138,13 @@ pub fn verified_block(block: &[u8], offset: u64, number: u64) {
     );
 }
 
-/// Output of `perf script`, as folded stacks.
+/// Converts output of `perf script` to folded stacks.
 pub fn perf_script(script: &[u8]) -> Option<Profile> {
     profile::fold(script).ok()
 }
 
-/// The block devices below a directory with `sys` and `proc`: uses, parents and identities.
+/// Reads the inventory of block devices from a directory with `sys` and `proc`: uses, parents and
+/// identities.
 pub fn inventory(root: &Path) {
     let kernel = Kernel {
         sys: root.join("sys"),

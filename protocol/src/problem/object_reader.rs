@@ -5,7 +5,8 @@ use serde_json::{Map, Value};
 
 /// Minimum Jaro-Winkler similarity (0-1) for suggestions.
 const MIN_SIMILARITY: f64 = 0.8;
-/// In bytes. Longer names are not misspelled; comparing a name of 1 MB with all options takes seconds.
+/// Maximum length of an unknown name for which a similar one is searched, in bytes. Comparing a
+/// name of 1 MB with all options takes seconds.
 const MAX_MISSPELLED: usize = 64;
 /// Maximum number of problems listed per object. With more, the response would be longer than the
 /// request.

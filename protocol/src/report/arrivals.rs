@@ -6,7 +6,8 @@ use utoipa::ToSchema;
 /// The standard deviation of a number of Poisson arrivals is its square root. Growth by more than
 /// this number of standard deviations is significant.
 pub const SIGNIFICANT: f64 = 2.0;
-/// Minimum number of increases of the backlog between the quarters of the window.
+/// Minimum number of quarters of the window in which the backlog must grow for its growth to count
+/// as continuous.
 const MIN_RISES: usize = 3;
 
 /// I/Os that were due according to the arrival schedule.
@@ -62,7 +63,7 @@ pub fn growth(due: u64, backlog: &[u64]) -> Option<(i64, Growth)> {
         return Some((growth, Growth::Insignificant));
     }
     let rises = backlog.windows(2).filter(|pair| pair[1] > pair[0]);
-    // Filling a pipe at the start is not an overload.
+    // Growth mostly in the first quarter fills the pipeline and is not an overload.
     let late = last.cast_signed() - quarter.cast_signed();
     let is_continuous = rises.count() >= MIN_RISES && 2 * late >= growth;
     let shape = if is_continuous {

@@ -1,4 +1,4 @@
-//! Checks of reports that may have been edited.
+//! Consistency checks for reports, which may have been edited.
 
 use super::Report;
 
@@ -33,7 +33,8 @@ impl Report {
         if !self.duration_ms.is_finite() || self.duration_ms < 0.0 {
             return Some(format!("duration_ms is {}", self.duration_ms));
         }
-        // Other programs define rates differently.
+        // Rates cannot be checked without a duration, or if another program defines them
+        // differently.
         if self.duration_ms == 0.0 || self.foreign.is_some() {
             return None;
         }

@@ -1,4 +1,4 @@
-//! Results that Leadline did not measure.
+//! Results measured by other programs.
 
 use crate::named_enum::named_enum;
 use serde::{Deserialize, Serialize};

@@ -59,7 +59,8 @@ pub struct SyncStats {
     pub unfinished: Option<Unfinished>,
 }
 
-/// Largest relative error of a rate or mean, which is stored with all of its digits.
+/// Maximum accepted relative error of a rate or mean. Reports store these numbers with all digits,
+/// so a larger error is a contradiction.
 const MAX_RATE_ERROR: f64 = 0.001;
 
 /// Latencies in ns; null without samples. `max` and `percentiles` include I/Os that were in flight
@@ -90,7 +91,8 @@ pub struct LatencyStats {
 }
 
 impl DirectionStats {
-    /// What contradicts the number of I/Os and bytes of a window of this length; `None` if nothing does.
+    /// Returns what contradicts the number of I/Os and bytes in a window of this length; `None` if
+    /// nothing does.
     pub(super) fn contradiction(&self, duration_ms: f64) -> Option<String> {
         let rates = [
             ("iops", self.iops, self.ios, "I/Os"),

@@ -146,7 +146,7 @@ impl LoadCurve {
         job
     }
 
-    /// A numeric option of the base job, which may be a string; at least 1.
+    /// Returns a numeric option of the base job, at least 1. The value may be a string.
     fn number(&self, name: &str) -> f64 {
         let value = self.base.get(name);
         let number =

@@ -166,7 +166,7 @@ fn steps(
                 Err(step_problems) => {
                     let step_problems = step_problems.into_iter();
                     let located = step_problems.map(|problem| sweep::located(problem, cell));
-                    // Most problems are the same in all combinations of a sweep.
+                    // Most problems occur in all combinations of a sweep; each is reported once.
                     for problem in located {
                         if !problems.contains(&problem) {
                             problems.push(problem);
@@ -194,7 +194,7 @@ fn procedure(reader: &mut ObjectReader, steps: Option<&Value>) -> Option<Procedu
     snia.or(curve)
 }
 
-/// Steps of a procedure, which have the same problems as its base job.
+/// Parses the steps that a procedure generates. They all have the same problems as the base job.
 fn generated_steps(documents: Vec<Value>, problems: &mut Vec<Problem>) -> Vec<StepSpec> {
     let mut specs = Vec::new();
     for document in documents {

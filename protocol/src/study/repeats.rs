@@ -11,7 +11,7 @@ use crate::{
 /// Maximum number of pairs in a comparison.
 const MAX_PAIRS: u32 = 50;
 const DEFAULT_IDLE_WAIT_SECONDS: u32 = 10;
-/// Each metric that must be decided requires more pairs.
+/// Maximum number of metrics. Each additional metric requires more pairs for a decision.
 const MAX_METRICS: usize = 6;
 const UNTIL_DECIDED_EXAMPLE: &str =
     "{\"metrics\":[\"read_iops\"],\"threshold_percent\":2} or {} for the defaults";
@@ -68,7 +68,8 @@ pub(super) fn order_seed(reader: &mut ObjectReader) -> Option<u64> {
     seed
 }
 
-/// Interleaved repeats wait by default, because they are compared with each other.
+/// By default, interleaved repeats wait for idle devices, because they are compared with each
+/// other.
 pub(super) fn idle_wait_seconds(
     reader: &mut ObjectReader,
     repeats: u32,

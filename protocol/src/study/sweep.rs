@@ -65,14 +65,16 @@ pub(super) fn axes(reader: &mut ObjectReader) -> Vec<SweepAxis> {
     }
 }
 
-/// Checks only the first values; longer lists are rejected anyway. `4k` and `4096` are equal.
+/// Returns a value that occurs twice. `4k` and `4096` are equal. Only the first values are checked,
+/// because longer lists are rejected anyway.
 fn repeated_value<'a>(option: &str, values: &'a [Value]) -> Option<&'a Value> {
     let mut seen = BTreeSet::new();
     let mut values = values.iter().take(MAX_STEPS + 1);
     values.find(|value| !seen.insert(meaning(option, value)))
 }
 
-/// Text that is equal for equivalent values. Invalid values are reported for their cells.
+/// Returns text that is equal for equivalent values. An invalid value is returned unchanged; its
+/// problem is reported with the step that uses it.
 fn meaning(option: &str, value: &Value) -> String {
     let mut job = Job::default();
     let text = option_text(option, value);
@@ -108,7 +110,7 @@ pub(super) fn with_values(mut step: Value, cell: &[Setting]) -> Value {
     for job in jobs.into_iter().flatten() {
         for (option, value) in cell {
             if let Some(options) = job.as_object_mut() {
-                // The job may set the same option by another name.
+                // The job may set the option by an alias.
                 options.retain(|name, _| !is_same_option(name, option));
                 options.insert((*option).to_owned(), (*value).clone());
             }

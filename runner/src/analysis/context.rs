@@ -1,4 +1,4 @@
-//! Input for the findings.
+//! Input of the checks that produce findings.
 
 use crate::analysis::verdict::{
     class::classify,

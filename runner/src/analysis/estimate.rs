@@ -8,7 +8,7 @@ use leadline_protocol::{
     verdict::StorageLayer,
 };
 
-/// Quantile of the normal distribution for a two-sided interval of 99.9 %.
+/// Number of standard deviations in a two-sided 99.9 % interval of the normal distribution.
 const Z: f64 = 3.29;
 
 /// Number of I/Os and bytes represented by one worker's samples, by layer.
@@ -47,7 +47,7 @@ impl LayerCounts {
     }
 }
 
-/// The estimate without samples.
+/// The estimate if no I/O was sampled: the layer of every I/O is unknown.
 pub(crate) fn unknown() -> LayerEstimate {
     let layers = StorageLayer::TOP_DOWN.map(|layer| {
         let is_unknown = layer == StorageLayer::Unknown;
@@ -84,7 +84,7 @@ fn interval(share: f64, total: f64, spread: f64) -> Share {
     }
 }
 
-/// The estimate of one worker or job, with the I/Os and bytes that it describes.
+/// The estimate of one worker or job, and the number of I/Os and bytes that it covers.
 pub(crate) struct PartEstimate {
     pub ios: u64,
     pub bytes: u64,

@@ -49,7 +49,7 @@ pub(crate) fn sample_gauge(
     gauges(&counters, IoModes::of(jobs), &Verdicts::default()).total
 }
 
-/// Whether all jobs of a direction use direct I/O, and whether all jobs use `ioengine=null`.
+/// Whether all jobs use direct I/O in each direction, and whether all jobs use `ioengine=null`.
 #[derive(Clone, Copy, Debug, Default)]
 struct IoModes {
     direct_reads: bool,
@@ -152,7 +152,7 @@ fn gauge(flows: &Flows) -> Gauge {
     }
 }
 
-/// `ioengine=null` issues no I/O to any layer.
+/// The gauge for `ioengine=null`, which issues no I/O to any layer.
 fn null_gauge(flows: &Flows) -> Gauge {
     let note = "no I/O (ioengine=null)".to_owned();
     Gauge {

@@ -1,6 +1,6 @@
 //! Shares of the I/Os of one direction in one window, by the layer that served them.
 
-/// With fewer lookups, the layers of a window are unknown.
+/// Minimum number of lookups. With fewer, the layers of a window are unknown.
 pub(crate) const MIN_SAMPLES: u64 = 8;
 pub(crate) const FEW_SAMPLES: &str = "too few I/Os were looked up";
 pub(crate) const NOT_FOUND: &str = "the layers of most I/Os could not be looked up";
@@ -9,7 +9,8 @@ pub(crate) const NOT_FOUND: &str = "the layers of most I/Os could not be looked 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct LayerShares {
     pub page_cache: f64,
-    /// Below the page cache but not on the device: holes, and memory below a loop device.
+    /// Served below the page cache but not by the device: by holes, or by memory below a loop
+    /// device.
     pub filesystem: f64,
     pub device: f64,
     pub unknown: f64,

@@ -12,14 +12,14 @@ use leadline_protocol::{
 };
 use leadline_stats::change_points::{self, ChangePoint, Parameters};
 
-/// Number of blocks at which they are joined in pairs, which limits memory use in long runs. Must
-/// be even.
+/// Maximum number of blocks, which limits memory use in long runs. Once it is reached, neighboring
+/// blocks are joined in pairs. Must be even.
 const MAX_BLOCKS: usize = 1024;
-/// Number of blocks to start with.
+/// Initial number of blocks.
 const BLOCKS: usize = 60;
 /// Minimum number of blocks for a result.
 const MIN_BLOCKS: usize = 12;
-/// Minimum length of a block, in ms. Shorter blocks vary with single bursts.
+/// Minimum length of a block, in ms. A single burst would dominate a shorter block.
 const MIN_BLOCK_MS: f64 = 500.0;
 /// Minimum number of blocks in a level.
 const MIN_LENGTH: usize = 3;
@@ -132,7 +132,7 @@ fn blocks(all: &[Block], count: usize) -> Vec<Block> {
     let mut open: Option<Block> = None;
     for block in all {
         let joined = open.map_or(*block, |open| open.join(*block));
-        // Accurate to half a sample.
+        // The end of a block is accurate to half a sample.
         let is_complete = joined.length_ms >= length_ms - block.length_ms / 2.0;
         open = (!is_complete).then_some(joined);
         blocks.extend(is_complete.then_some(joined));
@@ -160,7 +160,7 @@ fn find(rates: &[f64]) -> Vec<ChangePoint> {
     change_points::find(rates, &parameters)
 }
 
-/// Autocorrelation of neighboring rates, without the differences between the levels.
+/// Returns the autocorrelation of neighboring rates, relative to the mean of their level.
 fn autocorrelation(rates: &[f64], changes: &[ChangePoint]) -> f64 {
     let mut residuals = Vec::with_capacity(rates.len());
     let ends = changes.iter().map(|change| change.index);
@@ -216,7 +216,8 @@ mod tests {
         }
     }
 
-    /// Times in s and changes in percent of a run of `seconds`. `rate`: I/Os in each 100 ms.
+    /// Returns the level changes in a run of `seconds`: times in s, and changes in percent. `rate`:
+    /// number of I/Os in the 100 ms that end at a time in s.
     fn changes(seconds: u32, mut rate: impl FnMut(f64) -> f64) -> Vec<(f64, f64)> {
         let mut levels = Levels::default();
         for number in 1..=seconds * 10 {
@@ -245,7 +246,7 @@ mod tests {
             panic!("one change");
         };
         assert!((t_s - 12.0).abs() <= 0.5 && (percent + 30.0).abs() <= 1.0);
-        // Shorter than three blocks, and smaller than 10 %.
+        // Stalls shorter than three blocks and changes below 10 % are not reported.
         let stall = |t_s: f64| {
             if (12.0..12.8).contains(&t_s) {
                 0.0
@@ -268,7 +269,7 @@ mod tests {
     fn level_changes_depend_on_the_run_length() {
         assert_eq!(changes(5, |t_s| if t_s < 2.5 { 10.0 } else { 20.0 }), []);
         assert_eq!(changes(30, |_| 0.0), []);
-        // A run of four hours.
+        // A four-hour run.
         let found = changes(4 * 3600, |t_s| if t_s <= 7200.0 { 1000.0 } else { 500.0 });
         assert_eq!(found.len(), 1);
         assert!((found[0].0 - 7200.0).abs() < 300.0, "{found:?}");

@@ -19,7 +19,7 @@ use std::array;
 /// Maximum ratio of dirtied bytes to the bytes that the lookups found. Above it, the kernel marked
 /// whole folios as dirty.
 const LARGE_FOLIOS: f64 = 1.5;
-/// Allowance for other files that the process writes, in bytes.
+/// Number of bytes that the process may write to other files.
 const OTHER_BYTES: f64 = (1 << 20) as f64;
 /// Maximum difference between the bounds of the share that was written back (0-1).
 const MAX_OLDER: f64 = 0.1;
@@ -134,7 +134,7 @@ pub(crate) struct WriteWindow {
     pub device_share: Option<f64>,
 }
 
-/// Counts at one time in a phase.
+/// Counts at one point in a phase.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WriteReading {
     pub at_ms: f64,
@@ -168,7 +168,7 @@ impl PhaseWrites {
         self.so_far
     }
 
-    /// Returns the window since the last reading with dirty pages.
+    /// Adds a reading. Returns the window since the last reading with dirty pages.
     pub(crate) fn push(&mut self, now: WriteReading) -> Option<WriteWindow> {
         let makes_dirty = now.sampled.dirtying.iter().any(|ios| *ios > 0);
         if now.sampled.samples == 0 || (makes_dirty && now.dirty_bytes.is_none()) {

@@ -20,7 +20,7 @@ use std::{
 pub(crate) struct Input {
     pub document: Result<Value, Vec<Problem>>,
     pub import: Option<Import>,
-    /// Logs requested by the jobs of each step, in the fio command.
+    /// Logs that the jobs of each step request. Only the fio command writes them.
     pub logs: Vec<Vec<JobLogs>>,
 }
 

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Write, stderr};
 
-/// The outcome of a run, to be stored.
+/// Outcome of a run, as stored in a state file.
 #[derive(Clone, Deserialize, Serialize)]
 pub(crate) struct SavedEvents {
     accepted: Option<Box<Accepted>>,
@@ -30,12 +30,12 @@ pub(crate) struct SavedEvents {
 
 pub(crate) struct EventPrinter {
     format: OutputFormat,
-    /// Number of the study step, from 1.
+    /// One-based number of the study step.
     step: Option<u32>,
     /// Whether to show a progress line: standard error is a terminal.
     shows_progress: bool,
     stop: StopSignal,
-    /// One JSON object per job.
+    /// The jobs as requested, each a JSON object.
     requested: Vec<Value>,
     windows: Windows,
     logs: Option<LogFiles>,
@@ -60,7 +60,7 @@ impl EventPrinter {
         }
     }
 
-    /// `document` is the run as requested.
+    /// `document`: the run as requested.
     pub(crate) fn set_requested(&mut self, document: &Value) {
         self.requested = match document["jobs"].as_array() {
             Some(jobs) => jobs.clone(),
@@ -70,7 +70,7 @@ impl EventPrinter {
 
     pub(crate) fn handle(&mut self, event: &Event) {
         if self.format == OutputFormat::Events && write(&self.json_line(event)).is_err() {
-            // The program that reads standard output has exited.
+            // The write fails if the program that reads standard output has exited.
             self.stop.request();
         }
         if let Some(line) = text::progress::line(event) {
@@ -151,7 +151,7 @@ impl EventPrinter {
         }
     }
 
-    /// A printer whose run has ended.
+    /// Creates a printer for a run that has already ended.
     pub(crate) fn restored(saved: SavedEvents, format: OutputFormat, stop: &StopSignal) -> Self {
         Self {
             accepted: saved.accepted,
@@ -203,7 +203,8 @@ impl EventPrinter {
             }
             OutputFormat::Fio(format) => {
                 print_fio(format, self.finished_run().as_slice());
-                // fio's formats have only an error number.
+                // fio's formats can only contain an error number, so the sentences are written to
+                // standard error.
                 let findings = self.result.iter().flat_map(|result| &result.findings);
                 findings
                     .filter(|finding| finding.severity == Severity::Serious)

@@ -23,7 +23,7 @@ use leadline_protocol::{
 use std::io;
 
 pub(crate) const NAME: &str = "fio";
-/// A line that no job file contains.
+/// Delimiter of the here documents: a line that no job file contains.
 const END: &str = "end of the job file, written by leadline-runner";
 
 #[derive(Args)]
@@ -197,10 +197,10 @@ struct Command {
     job_files: Vec<JobFile>,
 }
 
-/// A job file within the text.
+/// Position of a job file in the text.
 struct JobFile {
     path: String,
-    /// Lines of the text before it.
+    /// Number of lines before the job file.
     lines_before: u32,
     lines: u32,
 }
@@ -218,7 +218,7 @@ impl Command {
                 words.push(format!("'{}'", argument.replace('\'', r"'\''")));
                 continue;
             }
-            // As in fio, the second reader of the standard input reaches its end immediately.
+            // As in fio, standard input is empty when it is read a second time.
             let is_read = argument == "-" && job_files.iter().any(|file| file.path == "-");
             let contents = match is_read {
                 true => Ok(String::new()),
@@ -241,7 +241,7 @@ impl Command {
         Ok(Self { text, job_files })
     }
 
-    /// Location of a note, as the author of the command would describe it.
+    /// Describes the location of a note in terms of the command that the user wrote.
     fn place(&self, span: TextSpan, option: Option<&str>) -> String {
         let mut files = self.job_files.iter();
         let in_file = files.find_map(|file| {
@@ -286,7 +286,7 @@ fn is_job_option(name: &str) -> bool {
     find_option(name).is_some()
 }
 
-/// As in fio, options alone define no job.
+/// As in fio, a job file or a job name is required; options alone define no job.
 fn no_jobs() -> Problem {
     let detail = "No jobs are defined.";
     let remedy = "Pass a job file, or --name=NAME before the options of a job.";

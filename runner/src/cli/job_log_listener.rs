@@ -1,4 +1,5 @@
-//! Passes the events of a run to its printer, and its windows to the logs that its jobs request.
+//! Passes the events of a run to the printer, and the sampling windows of its workers to the logs
+//! that the jobs request.
 
 use crate::{
     cli::{event_printer::EventPrinter, log_files::job_logs::JobLogFiles},

@@ -92,14 +92,14 @@ impl LogFiles {
         self.errors
     }
 
-    /// A file is no longer written after an error.
+    /// After an error, nothing more is written to a file.
     fn each(&mut self, mut write: impl FnMut(&mut LogFile) -> io::Result<()>) {
         let errors = &mut self.errors;
         self.files.retain_mut(|log| match write(log) {
             Ok(()) => true,
             Err(error) => {
                 errors.push(format!("cannot write {}: {error}", log.path.display()));
-                // Dropping the writer would write its buffer again.
+                // Dropping the writer would try to write its buffer again.
                 if let Some(file) = log.file.take() {
                     drop(file.into_parts());
                 }
@@ -109,7 +109,7 @@ impl LogFiles {
     }
 }
 
-/// As in fio (init.c, `gen_log_name`). `number`: worker number.
+/// Returns the path of a log, named as in fio (init.c, `gen_log_name`). `number`: worker number.
 fn path(prefix: &Path, kind: LogKind, number: Option<u32>) -> PathBuf {
     let number = number.map_or_else(String::new, |number| format!(".{number}"));
     let mut name = prefix.as_os_str().to_owned();

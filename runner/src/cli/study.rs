@@ -231,12 +231,12 @@ impl Context<'_> {
             failed_run,
             was_interrupted: std::mem::take(&mut progress.was_interrupted),
         };
-        // A run that was stopped is repeated when the study continues.
+        // A run that was stopped is not recorded, so it is repeated when the study continues.
         if step.run.is_some() && !stop.is_requested() {
             self.record(|state| state.ended(&step));
         }
         if step.run.is_some() && format == OutputFormat::Text {
-            // A closed standard output does not end the study, because its files must be removed.
+            // The study continues if standard output is closed, because its files must be removed.
             let is_second = step.failed_run.is_some();
             let line = text::study::step_line(plan, number, &step.plan, &step.result(), is_second);
             let _ = write_styled(&line);
@@ -255,7 +255,7 @@ impl Context<'_> {
         let mut spec = match parse_run(document) {
             Ok(spec) => RunSpec {
                 confirm: self.confirm.to_vec(),
-                // The study plan has already checked the time.
+                // The study plan has already checked how old the confirmations are.
                 accepted_minute: self.confirm.iter().find_map(|entry| planned_minute(entry)),
                 ..spec
             },
@@ -276,8 +276,8 @@ impl Context<'_> {
         run::run(&spec, permissions, stop, &mut listener)
     }
 
-    /// A run whose results cannot be stored would be repeated when the study continues, so no more
-    /// runs start after an error.
+    /// Stores a result. After an error, no more runs start, because a run without a stored result
+    /// would be repeated when the study continues.
     fn record(&self, write: impl FnOnce(&mut StateFile) -> io::Result<()>) {
         if let Some(state) = &self.state
             && let Err(error) = write(&mut state.borrow_mut())

@@ -9,7 +9,8 @@ use leadline_protocol::job::fio::OptionKind;
 use serde_json::{Map, Value as Json, json};
 
 impl Options {
-    /// Numbers are bytes or microseconds; values for directions are read, write and trim.
+    /// Returns the options by name. Numbers are in bytes or microseconds; values for directions are
+    /// in the order read, write, trim.
     pub(crate) fn canonical(&self) -> Map<String, Json> {
         let values = self
             .entries

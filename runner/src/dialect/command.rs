@@ -28,11 +28,11 @@ const TYPOGRAPHIC_DASHES: [char; 3] = ['–', '—', '−'];
 /// A command, as sections of a job file.
 pub(crate) struct CommandSections {
     pub sections: Vec<Section>,
-    /// `--readonly`: jobs that write are rejected.
+    /// Whether the command contains `--readonly`, which rejects jobs that write.
     pub is_read_only: bool,
 }
 
-/// Input for reading a job file in the text.
+/// What is needed to read a job file that is part of the text.
 pub(crate) struct Input<'a> {
     pub source: &'a Source<'a>,
     pub variables: &'a BTreeMap<String, String>,
@@ -138,7 +138,7 @@ fn job_file_sections(
         '$' => !body[at + 1..].starts_with('{'),
         _ => false,
     };
-    // `${NAME}` has the same meaning in the shell and in fio.
+    // `${NAME}` means the same in the shell and in fio.
     let changed = body.char_indices().filter(|_| !document.is_quoted);
     if let Some((at, c)) = changed.into_iter().find(is_changed) {
         let start = document.body.start + at;
@@ -156,7 +156,7 @@ struct Reader<'p, 'n, 's> {
     sections: Vec<Section>,
     /// Job files in the text, by argument name.
     job_files: &'p [(String, HereDocument)],
-    /// Job files that are arguments, in order.
+    /// Job files that are passed as arguments, in order.
     named_files: Vec<&'p HereDocument>,
     notes: &'n mut Notes<'s>,
     /// After `--`.
@@ -321,7 +321,7 @@ impl Reader<'_, '_, '_> {
         }
     }
 
-    /// The current section. Options before the first `--name` are global.
+    /// Returns the current section. Options before the first `--name` belong to a global section.
     fn section(&mut self, span: &Span) -> &mut Section {
         if self.sections.is_empty() {
             self.sections.push(Section::new("global", span.clone()));

@@ -2,7 +2,7 @@
 
 pub(crate) struct ProgramOption {
     pub name: &'static str,
-    /// The value may be the next word.
+    /// Whether the option requires a value, which may be the next word.
     pub requires_value: bool,
     pub effect: Effect,
 }

@@ -94,7 +94,7 @@ fn jobs(
     targets.iter().map(job_of).collect()
 }
 
-/// Reports the options that jobs do not have.
+/// Reports options that Leadline's jobs do not support.
 fn checked(job: FioJob, notes: &mut Notes<'_>) -> FioJob {
     for entry in &job.options.entries {
         let name = entry.option.name;
@@ -115,12 +115,13 @@ fn checked(job: FioJob, notes: &mut Notes<'_>) -> FioJob {
     job
 }
 
-/// `-b4k` or `/b4k`; `/mnt/t.dat` is a Linux path.
+/// Whether the word is a flag, such as `-b4k` or `/b4k`, instead of a Linux path, such as
+/// `/mnt/t.dat`.
 fn is_flag(word: &str) -> bool {
     word.starts_with('-') || (word.starts_with('/') && !word[1..].contains('/') && word.len() > 1)
 }
 
-/// The file or device to use for a target; `None` if it becomes a question.
+/// Returns the file or device to use for a target; `None` if the user must choose it.
 fn target_file(
     target: &Word,
     is_direct: bool,

@@ -19,7 +19,8 @@ pub(crate) struct Step {
     pub jobs: Vec<Value>,
 }
 
-/// Jobs that start together, as JSON. Jobs after the first step start late anyway.
+/// Converts jobs that start together to JSON. Without `is_first`, earlier jobs have ended before
+/// these jobs start, so `startdelay` has no effect.
 pub(crate) fn step<'a>(
     jobs: impl Iterator<Item = &'a FioJob>,
     is_first: bool,
@@ -43,7 +44,7 @@ pub(crate) fn spread_exitall(steps: &mut [Step]) {
     }
 }
 
-/// A run request for one step; otherwise, a study request.
+/// Returns a run request for one step, or a study request for several steps.
 pub(crate) fn document(mut steps: Vec<Step>, continues: bool) -> Value {
     if steps.len() == 1 {
         return json!({"jobs": steps.swap_remove(0).jobs});

@@ -10,7 +10,7 @@ use leadline_protocol::job::fio::find_option;
 #[derive(Clone, Debug)]
 pub(crate) struct FioJob {
     pub name: String,
-    /// Its section header, or its `--name` option.
+    /// Section header or `--name` option of the job.
     pub span: Span,
     pub options: Options,
 }

@@ -20,9 +20,9 @@ pub(crate) struct JobLog {
     /// Prefix of the file names.
     pub prefix: String,
     pub format: LogFormat,
-    /// Length of its windows; 0 for a line per I/O in fio.
+    /// Length of the log's windows; 0 if fio would write a line per I/O.
     pub interval_ms: u32,
-    /// `per_job_logs=0`: all workers with this prefix have one file.
+    /// Whether all workers with this prefix share a file (`per_job_logs=0`).
     pub is_shared: bool,
     pub has_unix_time: bool,
 }
@@ -30,7 +30,7 @@ pub(crate) struct JobLog {
 /// The maximum of fio's `log_hist_coarseness` (options.c).
 const MAX_COARSENESS: u32 = 6;
 
-/// fio's options, and what is different here if they are set.
+/// fio's options that have no effect here, each with the difference.
 const DIFFERENCES: [(&str, &str); 4] = [
     ("log_store_compressed", "the logs are not compressed"),
     ("log_compression", "the logs are not compressed"),
@@ -87,7 +87,7 @@ fn logs(job: &FioJob) -> Vec<JobLog> {
     let is_on = |name: &str| options.flag(name) == Some(true);
     let is_disabled = |name: &str| is_on(name) || is_on("gtod_reduce");
     let average_ms = milliseconds(options, "log_avg_msec").unwrap_or(0);
-    // As in fio, these shorten an interval, but do not set one.
+    // As in fio, these options can only shorten an interval, not set one.
     let shortened =
         |name: &str| milliseconds(options, name).map_or(average_ms, |ms| ms.min(average_ms));
     let histogram_ms = milliseconds(options, "log_hist_msec").unwrap_or(0);

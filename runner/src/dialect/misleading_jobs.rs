@@ -87,7 +87,7 @@ fn defaults(job: &FioJob, notes: &mut Notes<'_>) {
     }
 }
 
-/// Trims never go through the page cache.
+/// Whether the job reads or writes data. Trims do not go through the page cache.
 fn accesses_data(options: &Options) -> bool {
     !options.text("rw").is_some_and(|rw| rw.contains("trim"))
 }
@@ -141,7 +141,7 @@ fn depth_with_psync(options: &Options) -> JobNote<'_> {
     })
 }
 
-/// Buffered libaio blocks in io_submit.
+/// Reports a depth that is not reached, because buffered libaio blocks in io_submit(2).
 fn depth(options: &Options) -> JobNote<'_> {
     let entry = options.get("iodepth")?;
     let is_buffered = !is_on(options, "direct");

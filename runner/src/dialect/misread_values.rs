@@ -45,7 +45,7 @@ pub(crate) fn add_notes(
 struct FlawedValue<'a> {
     option: &'a FioOption,
     text: String,
-    /// As fio interprets it.
+    /// The value as fio interprets it.
     meaning: String,
     kb_base: u64,
 }

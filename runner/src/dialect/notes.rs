@@ -7,9 +7,10 @@ use leadline_protocol::{
 };
 use std::collections::HashSet;
 
-/// Text with more notes was misinterpreted, and no one would read them all.
+/// Maximum number of notes. If there are more, the text was probably misinterpreted, and no one
+/// would read them all.
 const MAX_NOTES: usize = 300;
-/// Each unknown option is compared with all names.
+/// Maximum number of errors, because comparing each unknown option with all names takes time.
 const MAX_ERRORS: usize = 100;
 /// Maximum length of a quoted part of the text, in characters.
 const MAX_QUOTED: usize = 60;

@@ -1,4 +1,4 @@
-//! An option with its value, and the value in the syntax of a job.
+//! An option with its value, and the conversion of the value to job syntax.
 
 use crate::dialect::{
     source::Span,
@@ -20,7 +20,7 @@ pub(crate) struct OptionValue {
     pub span: Span,
 }
 
-/// A value in the syntax of a job.
+/// Converts a value to the syntax of a job.
 pub(crate) fn job_text(doc: &OptionDoc, entry: &OptionValue) -> String {
     let amount = |amount: &Amount| match amount {
         Amount::Percent(percent) => format!("{percent}%"),
@@ -61,7 +61,7 @@ pub(crate) fn job_text(doc: &OptionDoc, entry: &OptionValue) -> String {
     }
 }
 
-/// Value of a direction that was not given.
+/// Returns the default for a direction without a value.
 pub(crate) fn unset(name: &str) -> i64 {
     match name {
         "bs" => 4096,
@@ -70,7 +70,8 @@ pub(crate) fn unset(name: &str) -> i64 {
     }
 }
 
-/// `all`, `read,write` or `read,write,trim`.
+/// Formats values for the directions in the shortest form: `all`, `read,write` or
+/// `read,write,trim`.
 fn directions([read, write, trim]: [String; 3]) -> String {
     if read == write && write == trim {
         read

@@ -142,7 +142,7 @@ impl Options {
         check_value(self, option, raw, notes);
     }
 
-    /// Stores a value as the last one.
+    /// Stores a value after all earlier values, so that it takes precedence.
     pub(crate) fn store(&mut self, option: &'static FioOption, value: Value, span: Span) {
         let (option, value) = match (option.name, value) {
             // fio stores both options in one variable, one of them negated (options.c).
@@ -269,7 +269,7 @@ fn resolve_sizes(option: &FioOption, parsed: &mut Parsed, kb_base: u64) {
     };
 }
 
-/// Options whose value 0 fio rejects, or, for numjobs, treats as the maximum.
+/// Options that must be at least 1: fio rejects 0 or, for `numjobs`, treats it as the maximum.
 const AT_LEAST_ONE: [&str; 5] = ["iodepth", "numjobs", "bs", "ba", "filesize"];
 
 fn is_zero(value: &Value) -> bool {

@@ -25,7 +25,7 @@ pub(crate) fn waves(jobs: &[FioJob], notes: &mut Notes<'_>) -> Vec<Vec<usize>> {
     waves
 }
 
-/// The last wave of the jobs that `wait_for` names.
+/// Returns the last wave that contains a job named by `wait_for`.
 fn waited_for(
     job: &FioJob,
     earlier: &[FioJob],

@@ -2,7 +2,7 @@
 
 use crate::dialect::options::Options;
 
-/// The options, each with a sentence.
+/// Returns the overridden options, each with a sentence that explains why fio ignores it.
 pub(crate) fn overridden(options: &Options) -> Vec<(&'static str, &'static str)> {
     let has = |name: &str| options.get(name).is_some();
     let is_endless = options.flag("time_based") == Some(true)
@@ -41,7 +41,7 @@ pub(crate) fn overridden(options: &Options) -> Vec<(&'static str, &'static str)>
     .collect()
 }
 
-/// A value with an unset variable.
+/// Whether the value is text, because it contains an unset variable.
 fn has_text(options: &Options, name: &str) -> bool {
     options.text(name).is_some()
 }

@@ -19,7 +19,7 @@ pub(crate) struct Program {
 const TRANSPARENT: [&str; 10] = [
     "sudo", "time", "env", "nohup", "exec", "command", "stdbuf", "doas", "watch", "\\time",
 ];
-/// Commands that run another command and change how it runs; with what to use instead.
+/// Commands that run another command and change how it runs, with what to use instead.
 const WRAPPERS: [(&str, &str); 17] = [
     ("nice", "Set the option nice."),
     ("ionice", "Set the I/O priority of Leadline itself."),
@@ -107,7 +107,7 @@ pub(crate) fn programs(commands: Vec<ShellCommand>, notes: &mut Notes<'_>) -> Ve
     programs
 }
 
-/// The file that `cat > FILE <<EOF` or `tee FILE <<EOF` writes.
+/// Returns the file that `cat > FILE <<EOF` or `tee FILE <<EOF` would write, with its contents.
 fn written_file(command: &ShellCommand) -> Option<(String, HereDocument)> {
     let document = command.here_document.clone()?;
     let words: Vec<_> = command
@@ -148,7 +148,7 @@ fn find(words: &[Word]) -> Option<usize> {
         return None;
     }
     let at = first + 1 + words[first + 1..].iter().position(is_fio)?;
-    // `docker exec fio fio --name=a`: the first one is a container.
+    // In `docker exec fio fio --name=a`, the first `fio` is the name of a container.
     Some(at + usize::from(words.get(at + 1).is_some_and(is_fio)))
 }
 

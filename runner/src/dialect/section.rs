@@ -9,12 +9,12 @@ pub(crate) struct Section {
     pub name: String,
     pub span: Span,
     pub is_global: bool,
-    /// From a job file instead of a command line.
+    /// Whether the section is from a job file instead of a command line.
     pub is_in_file: bool,
-    /// Begins a job file after another one: the global options so far no longer apply (init.c,
-    /// `parse_options`).
+    /// Whether the section begins an additional job file, to which earlier global options do not
+    /// apply (init.c, `parse_options`).
     pub starts_file: bool,
-    /// The first job of such a file, which waits for all earlier jobs.
+    /// Whether this is the first job of an additional job file, which waits for all earlier jobs.
     pub waits_for_files: bool,
     pub options: Vec<RawOption>,
 }
@@ -25,9 +25,9 @@ pub(crate) struct RawOption {
     pub name_span: Span,
     /// `None` for an option without `=`.
     pub value: Option<String>,
-    /// Empty, after the name, for an option without a value.
+    /// Empty range after the name, for an option without a value.
     pub value_span: Span,
-    /// Contains a variable without a value, such as `${SIZE}`.
+    /// Whether the value contains a variable without a value, such as `${SIZE}`.
     pub is_open: bool,
 }
 

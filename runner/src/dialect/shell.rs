@@ -22,7 +22,8 @@ pub(crate) struct ShellCommand {
     pub end: Separator,
     /// Redirections and the other commands of a pipe, which are ignored.
     pub ignored: Vec<(Span, &'static str)>,
-    /// The standard input, if it is in the text. The last redirection applies.
+    /// The here document for standard input. If there are several redirections, the last one
+    /// applies.
     pub here_document: Option<HereDocument>,
     /// The file that the standard output is written to.
     pub output: Option<String>,
@@ -89,7 +90,7 @@ struct Lexer<'a, 'n, 's> {
     assigned: BTreeMap<String, String>,
     commands: Vec<ShellCommand>,
     current: ShellCommand,
-    /// The here documents that follow this line: the number of the command, and the delimiter.
+    /// The here documents that start after this line: the index of the command, and the delimiter.
     here_documents: Vec<(usize, String)>,
     /// Whether commands have prompts.
     is_session: bool,
@@ -141,7 +142,7 @@ impl Lexer<'_, '_, '_> {
         self.end_command(Separator::Then);
     }
 
-    /// Skips a prompt, and output of the command before this line.
+    /// Skips a prompt at the start of a line, and output of the previous command before it.
     fn begin_line(&mut self) {
         let start = self.at;
         let mut lines = 0;
@@ -274,7 +275,7 @@ impl Lexer<'_, '_, '_> {
             return self.redirection(start);
         }
         if self.at == start {
-            // A character that does not begin a word.
+            // This character does not begin a word.
             self.next();
             return;
         }
@@ -296,7 +297,7 @@ impl Lexer<'_, '_, '_> {
             && keyword.text == "for"
             && of.text == "in"
         {
-            // The loop is rejected, so its variable must not cause a question.
+            // Loops are rejected, so there must be no question about the loop variable.
             self.assigned.insert(name.text.clone(), value.text.clone());
         }
         let is_export = command.words[0].text == "export";

@@ -10,7 +10,7 @@ pub(crate) struct Source<'a> {
     pub text: &'a str,
     /// Byte offset of each line.
     lines: Vec<usize>,
-    /// The part that `lines` yields.
+    /// Range of the text that `lines` iterates over.
     part: Span,
 }
 
@@ -25,7 +25,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Whole lines of the text, which keep their positions.
+    /// Limits the source to some whole lines, without changing their positions.
     pub(crate) fn part(&self, part: Span) -> Self {
         Self {
             text: self.text,

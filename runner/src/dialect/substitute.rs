@@ -58,7 +58,7 @@ fn with_variables(
         match variables.get(name) {
             Some(value) => {
                 text += value;
-                // The value may be secret.
+                // Only the variable's name is quoted, because its value may be secret.
                 let name = format!("${{{}}}", quoted(name));
                 let sentence = format!("{name} is replaced by the value of this variable.");
                 notes.info(span, None, NoteText::new("variable", sentence, ""));

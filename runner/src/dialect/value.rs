@@ -23,12 +23,12 @@ pub(crate) enum Amount {
     Zones(i64),
 }
 
-/// A value, and what is misleading about it.
+/// A value, and how it may be misread.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Parsed {
     pub value: Value,
     pub misread_values: Vec<Flaw>,
-    /// The value was split at `-` or `:`, which does not make a range.
+    /// Whether the value was split at `-` or `:` but is not a range.
     pub is_pair: bool,
 }
 
@@ -88,7 +88,7 @@ impl Parsed {
     }
 }
 
-/// `check_int`: the leading digits; 0 or 1.
+/// Parses the leading digits of a flag, which must be 0 or 1 (`check_int`).
 fn flag(text: &str) -> Result<bool, Invalid> {
     match number::bytes(text, 1024).map(|number| number.value) {
         Some(0) => Ok(false),
@@ -127,7 +127,7 @@ fn numbers(kind: OptionKind, text: &str, kb_base: u64) -> Result<Parsed, Invalid
         | OptionKind::Times
         | OptionKind::TimeRange
         | OptionKind::NumberRange => Value::Numbers(slots),
-        // A callback is called with each piece, so the last piece applies.
+        // fio calls the option's callback with each piece, so the last piece applies.
         OptionKind::Extent => Value::Number(
             slots
                 .into_iter()
@@ -157,8 +157,8 @@ fn amount(kind: OptionKind, piece: &str, number: &Number) -> Amount {
     }
 }
 
-/// The first piece sets reads, the second writes, the third trims. The last one also sets the
-/// remaining directions.
+/// Stores one piece of a value. The first piece sets reads, the second writes, the third trims. The
+/// last one also sets the remaining directions.
 fn store<T: Copy>(slots: &mut [Option<T>; 3], index: usize, is_last: bool, value: T) {
     let end = if is_last { slots.len() } else { index + 1 };
     for slot in slots.iter_mut().take(end).skip(index) {
@@ -168,7 +168,7 @@ fn store<T: Copy>(slots: &mut [Option<T>; 3], index: usize, is_last: bool, value
 
 struct Pieces<'a> {
     parts: Vec<&'a str>,
-    /// A comma at the end: the remaining directions keep their values.
+    /// Whether the value ends with a comma. If so, the remaining directions keep their values.
     ends_with_comma: bool,
     is_pair: bool,
 }

@@ -1,4 +1,4 @@
-//! Stored results: comparisons, their exports, and text reports.
+//! Compares and exports stored results, and prints them as text reports.
 
 use crate::cli::{
     compare::documents::{StoredResult, results},
@@ -19,7 +19,7 @@ use leadline_protocol::{
 use serde_json::Value;
 
 const WIDTH: usize = 80;
-/// Larger groups only slow down the target.
+/// Maximum number of results. More results would only slow down the fuzz target.
 const MAX_RESULTS: usize = 12;
 
 /// `documents`: the results of two groups, alternating, or one result for both.

@@ -33,13 +33,13 @@ pub(crate) struct Data {
     duplicates: Option<ShuffleBag>,
     working_set: Option<Box<WorkingSet>>,
     seed: u64,
-    /// Number of distinct blocks so far.
+    /// Number of distinct blocks generated so far.
     distinct: u64,
     rng: Xoshiro256PlusPlus,
 }
 
-/// The blocks that duplicates repeat (`dedupe_mode=working_set`): the first unique blocks of each
-/// worker whose seed is listed, starting with this worker.
+/// The blocks that duplicates repeat (`dedupe_mode=working_set`): the first unique blocks of every
+/// worker in `seeds`, which starts with this worker.
 #[derive(Clone, Debug)]
 struct WorkingSet {
     blocks: u64,

@@ -45,7 +45,7 @@ pub(crate) trait Engine {
         Vec::new()
     }
 
-    /// The last writes of a job with `verify`. Must be called after the last I/O.
+    /// Returns the table of last writes of a job with `verify`. Must be called after the last I/O.
     fn take_written(&mut self) -> Option<WrittenBlocks> {
         None
     }

@@ -167,7 +167,7 @@ impl Pattern {
         filled
     }
 
-    /// Draws so few I/Os that no sync is due between two of them, even if all are writes.
+    /// Draws random I/Os, at most as many as fit before the next sync if all of them are writes.
     #[inline]
     fn draw_random_until_sync(&mut self, len: u64, out: &mut [Io]) -> usize {
         let kinds = self.mix.kinds();

@@ -36,7 +36,7 @@ pub(crate) struct DueTime {
     pub spin_until_ns: u64,
 }
 
-/// A pause after every `every` I/Os, or after `iotime_ns` without a pause.
+/// Inserts a pause after every `every` I/Os, or after `iotime_ns` without a pause.
 #[derive(Clone, Debug)]
 struct ThinkTime {
     ns: u64,
@@ -121,7 +121,8 @@ impl ThinkTime {
         self.issued == self.every || now_ns.saturating_sub(self.resumed_ns) >= self.iotime_ns
     }
 
-    /// End of spinning and end of the pause if one starts now, otherwise 0.
+    /// Returns the end of spinning and the end of the pause if a pause starts now; otherwise, both
+    /// are 0.
     fn next(&mut self, now_ns: u64) -> (u64, u64) {
         if self.is_due(now_ns) {
             self.issued = 1;

@@ -72,7 +72,7 @@ impl Source for Unlimited {
     }
 }
 
-/// A dynamically dispatched source, for jobs whose speed does not depend on it.
+/// Allows dynamic dispatch of the source for jobs whose speed does not depend on it.
 impl Source for Box<dyn Source> {
     fn draw(&mut self, out: &mut [Io]) -> usize {
         (**self).draw(out)

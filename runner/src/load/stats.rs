@@ -129,7 +129,8 @@ impl IoStats {
             .record(now_ns.saturating_sub(times.accepted_ns), n);
     }
 
-    /// Inline and asynchronous latencies, which together form the distribution of `lat`.
+    /// The latencies of inline and asynchronous completions, which together form the distribution
+    /// of `lat`.
     pub(crate) fn latencies(&self) -> [&Histogram; 2] {
         [&self.inline_lat, &self.lat]
     }

@@ -141,7 +141,8 @@ fn problem(
         ..
     } = confirmation;
     let contents = contents.join(", ");
-    // Several study steps, or several files with the same name, each have a separate code.
+    // Several study steps, or several files with the same name, have the same text but separate
+    // codes.
     let of_target = |needed: &Confirmation, entry: &str| {
         let code = entry.strip_prefix(&needed.text);
         code.and_then(|code| code.strip_prefix('@'))

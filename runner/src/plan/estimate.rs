@@ -96,7 +96,7 @@ fn writes_within(job: &ResolvedJob, total: u64, read: u64, write: u64) -> u64 {
     if job.mix_rates().is_some() {
         return rated_writes_within(job, total, write);
     }
-    // The mix is exact in every 100 I/Os (`pattern::shuffle_bag`), but the writes may come first.
+    // Every 100 I/Os contain the exact mix (`pattern::shuffle_bag`), but the writes may come first.
     let writes_per_round = u64::from(100 - reads) * write;
     let round = u64::from(reads) * read + writes_per_round;
     total / round * writes_per_round + (total % round).min(writes_per_round)
@@ -118,7 +118,7 @@ fn rated_writes_within(job: &ResolvedJob, total: u64, write: u64) -> u64 {
         }
     };
     let bs = &job.pattern.bs;
-    // Small reads and large writes, or vice versa if the rates are in bytes.
+    // Assumes small reads and large writes, or vice versa if the rates are in bytes.
     let (read_bytes, write_bytes) = match (is_count, writes.bytes) {
         (true, Some(_)) => (bs.read.max, bs.write.min),
         _ => (bs.read.min, bs.write.max),

@@ -69,8 +69,8 @@ enum Layout {
 }
 
 impl Layout {
-    /// Takes the range to write for one region; `None` if nothing is laid out. An extension is written only
-    /// once, regardless of the number of regions.
+    /// Takes the range to write for one region; `None` if nothing is laid out. An extension is
+    /// written only once, regardless of the number of regions.
     fn take(&mut self, region: &Region) -> Option<Range<u64>> {
         if *self == Self::Regions {
             return Some(region.begin..region.end());

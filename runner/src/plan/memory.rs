@@ -106,8 +106,8 @@ fn locked_bytes(jobs: &[(usize, ResolvedJob)]) -> u64 {
         .fold(0, u64::saturating_add)
 }
 
-/// The host must keep enough memory for other programs. The problem refers to the first job with
-/// `lockmem`.
+/// Checks that the host keeps enough memory for other programs. The problem refers to the first job
+/// with `lockmem`.
 fn check_locked_memory(jobs: &[(usize, ResolvedJob)], host: &dyn HostView, issues: &mut Issues) {
     let Some((index, job)) = jobs.iter().find(|(_, job)| job.target.lockmem > 0) else {
         return;

@@ -7,11 +7,11 @@ use leadline_protocol::{
 };
 
 const US_PER_MS: u64 = 1000;
-/// Number of queue depths that the backlog of a burst may reach.
+/// Multiple of the queue depth that the backlog may reach in a burst.
 const QUEUES: u64 = 4;
 
-/// `None` without `overload_time`. The backlog must exceed the arrivals of a second, and several
-/// queue depths.
+/// Returns `None` without `overload_time`. A job is overloaded only if its backlog exceeds the
+/// arrivals of a second and several queue depths.
 pub(crate) fn options(job: &Job, resolved: &ResolvedJob) -> Option<OverloadOptions> {
     let duration_ms = job.overload_time().0 / US_PER_MS;
     let rates = used_rates(&resolved.timing.rate_iops, resolved.pattern.rw);

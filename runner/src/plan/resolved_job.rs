@@ -80,7 +80,7 @@ pub(crate) fn resolve(
         data,
     };
     if resolved.verify_backlog().is_some() {
-        // The reads have the sizes and offsets of the writes.
+        // The reads of `verify_backlog` have the sizes and offsets of the writes.
         let pattern = &mut resolved.pattern;
         pattern.bs.read = pattern.bs.write.clone();
         pattern.blockalign.read = pattern.blockalign.write;

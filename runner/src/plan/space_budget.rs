@@ -1,5 +1,5 @@
-//! Tracks the files of a run and the disk space that they space. Later jobs use files in the state
-//! in which earlier jobs leave them.
+//! Tracks the files of a run and the disk space that they need. For later jobs, files are in the
+//! state in which earlier jobs leave them.
 
 use crate::plan::{
     host_view::{HostView, PathFacts},

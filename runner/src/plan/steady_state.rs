@@ -74,7 +74,7 @@ fn check_interval(job: &Job, window_us: u64, issues: &mut Issues) {
     {
         let interval_s = interval_us / US_PER_SECOND;
         let whole = window_us.div_ceil(interval_us).max(2) * interval_s;
-        // A window outside of its range is reported separately.
+        // A window outside of the allowed range is reported separately.
         if STEADY_STATE_WINDOW.contains(window_us) {
             issues.invalid(
                 "out_of_range",

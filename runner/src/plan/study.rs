@@ -67,7 +67,7 @@ pub(crate) fn resolve(study: &StudySpec, host: &dyn HostView) -> StudyPlan {
         for problem in plan.problems.drain(..) {
             let problem = problem.with_path_prefix(&format!("steps[{}].", step.definition));
             let problem = step.located(problem);
-            // Repeats of a step have the same problems.
+            // Repeats of a step have the same problems, which are reported once.
             if !problems.contains(&problem) {
                 problems.push(problem);
             }

@@ -12,7 +12,8 @@ const REMEDY: &str = "Use {} for a probe and rates derived from it, or {\"rates\
 const DEFAULT_RAMP_SECONDS: u32 = 2;
 /// Minimum number of I/Os for a p99.
 const MIN_IOS: f64 = 1_000.0;
-/// Options that the curve sets, or that change the arrivals.
+/// Options that the base job must not have, because the curve sets them or they change the
+/// arrivals.
 const OWN_OPTIONS: &[&str] = &[
     "io_limit",
     "io_size",
@@ -116,7 +117,7 @@ fn check(reader: &mut ObjectReader, curve: &LoadCurve) {
     }
 }
 
-/// The base job, with options that the curve does not set.
+/// Returns the base job, which must not have options that the curve sets.
 fn base_job(
     reader: &mut ObjectReader,
     steps: Option<&Value>,
@@ -193,7 +194,7 @@ mod tests {
         let rate = first(json!({"rates": [500, 4000], "p99_limit_ms": 1.5}));
         assert_eq!(rate.name, "500 IOPS");
         let job = &rate.jobs[0];
-        // 250 per worker; 10,000 I/Os take 20 s.
+        // 500 IOPS are 250 for each worker; 10,000 I/Os take 20 s.
         assert_eq!(
             json!([
                 job["rate_iops"],

@@ -16,7 +16,7 @@ const FIELD: &str = "snia";
 const REMEDY: &str = "Use {\"test\":\"iops\",\"class\":\"enterprise\"}.";
 const CELL_SECONDS: RangeInclusive<u32> = 1..=3600;
 const SATURATION_SECONDS: RangeInclusive<u32> = 1..=MAX_CELL_SECONDS;
-/// A run has at most 64 jobs, one per block size.
+/// Maximum number of block sizes. Each one is a separate job, and a run has at most 64 jobs.
 const MAX_BLOCKS: usize = 16;
 const MAX_NOTE: usize = 1000;
 
@@ -189,7 +189,7 @@ pub(crate) fn base_job(
         reader.reject("step_count", "steps", detail, remedy);
         return None;
     };
-    // Without it, each job would have its own file.
+    // Without `filename`, each job would create its own file.
     if !base.contains_key("filename") {
         let detail = "The test needs a file or device.";
         reader.reject(
@@ -268,7 +268,7 @@ mod tests {
             json!([precondition["numjobs"], precondition["iodepth"]]),
             json!([1, 128])
         );
-        // Mixes are the outer loop, block sizes the inner one, each after the previous one.
+        // Each run has one mix. Its jobs have one block size each, and start one after another.
         let cell = &spec.steps[2 + 2].jobs[1];
         assert_eq!(
             json!([
@@ -281,7 +281,7 @@ mod tests {
         );
         assert_eq!(spec.steps[2].jobs.len(), 8);
         assert_eq!(spec.steps[2 + 6].jobs[7]["bs"], "512");
-        // Each round has different offsets.
+        // Each round uses different random offsets.
         let seed = |step: usize| spec.steps[step].jobs[0]["randseed"].clone();
         assert_ne!(seed(2), seed(2 + 7));
         assert_eq!(test.runs()[2 + 7], SniaRun::Round { round: 2, mix: 0 });

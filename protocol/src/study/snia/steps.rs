@@ -8,12 +8,12 @@ use crate::{
 };
 use serde_json::{Map, Value, json};
 
-/// BLKDISCARD requests of this size are split by the kernel as needed.
+/// Size of the BLKDISCARD requests, which the kernel splits as needed.
 const DISCARD_BLOCK: &str = "1m";
 
-/// `base`: the job of the study's step.
+/// Returns the document of each run. `base`: the job of the study's step.
 pub(crate) fn documents(test: &SniaTest, base: &Map<String, Value>) -> Vec<Value> {
-    // The last run removes the file, or the cleanup if the study ends earlier.
+    // Only the last run removes the file. If the study ends earlier, the cleanup removes it.
     let mut kept = base.clone();
     kept.shift_remove("unlink");
     let runs = test.runs();
@@ -63,8 +63,9 @@ fn preconditioning(test: &SniaTest, base: &Map<String, Value>) -> Value {
     job(base, changes)
 }
 
-/// A cell starts when the previous one ends. Cells repeat offsets, because they are limited by time;
-/// the seed differs between rounds, so that each round writes different blocks.
+/// Returns the job for a cell, which starts when the previous cell ends. Offsets repeat, because
+/// cells are limited by time; the seed differs between rounds, so that each round writes different
+/// blocks.
 fn cell(
     test: &SniaTest,
     round: u32,
@@ -120,7 +121,7 @@ fn job(base: &Map<String, Value>, changes: Value) -> Value {
     Value::Object(job)
 }
 
-/// Numbers may be strings in job files.
+/// Reads an integer, which may be a string in a job file.
 fn integer(value: &Value) -> Option<u64> {
     value
         .as_u64()

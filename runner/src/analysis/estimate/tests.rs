@@ -59,7 +59,7 @@ fn shares_are_exact_if_every_io_was_looked_up() {
 /// Bounds from the closed forms of Wilson's interval for shares of 0, 0.5 and 1.
 #[test]
 fn intervals_match_known_values() {
-    // Large weights: 100 effective samples.
+    // With large weights, the effective number of samples is the actual number, 100.
     let z2: f64 = 3.2905 * 3.2905;
     let half = estimated(50, 100, 1_000_000);
     let width = 0.5 * (z2 / (100.0 + z2)).sqrt();
@@ -93,7 +93,7 @@ fn more_lookups_narrow_the_interval() {
 fn one_heavy_lookup_widens_the_interval() {
     let mut counts = counts(50, 100, 100);
     let even = device(&counts.estimate());
-    // The same total, but one lookup represents a third of the I/Os.
+    // The total is the same, but one lookup represents a third of the I/Os.
     counts.spread = 99.0 * 67.0 * 66.0 + 3367.0 * 3366.0;
     let uneven = device(&counts.estimate());
     assert!(uneven.high - uneven.low > 2.0 * (even.high - even.low));
@@ -212,7 +212,7 @@ fn ios_of_an_unknown_worker_are_unknown() {
     assert_near(unknown.ios.share, 0.25);
 }
 
-/// A part that has 4 KiB I/Os.
+/// A part with I/Os of 4 KiB.
 fn part((ios, estimate): (u64, LayerEstimate)) -> PartEstimate {
     PartEstimate {
         ios,
@@ -223,7 +223,7 @@ fn part((ios, estimate): (u64, LayerEstimate)) -> PartEstimate {
 
 #[test]
 fn shares_of_bytes_are_weighted_by_size() {
-    // 1 MiB reads from the page cache next to 512-byte reads from the device.
+    // 1 MiB reads from the page cache, and 512-byte reads from the device.
     let layer = |of: StorageLayer| {
         let mut counts = LayerCounts {
             samples: 100,

@@ -13,8 +13,8 @@ use leadline_protocol::{
 };
 use serde_json::json;
 
-/// Whether a relevant job has a ramp. Residency is read at the start of the measured window, after
-/// the ramp.
+/// Whether a relevant job has a ramp. Residency is read after the ramp, at the start of the
+/// measured window, so it does not show the state before the job's first I/O.
 fn has_ramp(context: &Context, is_relevant: impl Fn(&ResolvedJob) -> bool) -> bool {
     context.any_job(|job| job.timing.ramp_ms > 0 && job.mode != Mode::Null && is_relevant(job))
 }
@@ -50,8 +50,8 @@ pub(crate) fn warm_cache(context: &Context) -> Option<Finding> {
     .with_rerun(rerun::cold(patch))
 }
 
-/// `invalidate` drops only clean pages. After a ramp with writes, dirty pages may come from the
-/// ramp.
+/// Reports dirty pages, which `invalidate` keeps because it drops only clean pages. After a ramp
+/// with writes, which may have dirtied the pages, nothing is reported.
 pub(crate) fn invalidate_keeps_dirty(context: &Context) -> Option<Finding> {
     let mut dirty = 0;
     for target in &context.report.targets {
@@ -125,8 +125,8 @@ pub(crate) fn loop_without_direct_io(context: &Context) -> Option<Finding> {
     Some(finding.with_command(command))
 }
 
-/// `None` if the device is not a loop device or a partition of one: other devices above it must be
-/// set up again.
+/// Returns the command for a loop device or a partition of one; `None` for other devices above the
+/// loop device, which must be set up again.
 fn loop_direct_io_command(device: &str) -> Option<String> {
     let digits: String = device
         .strip_prefix("loop")?

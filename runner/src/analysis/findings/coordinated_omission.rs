@@ -10,8 +10,8 @@ use leadline_protocol::{
 };
 use serde_json::json;
 
-/// Minimum ratio and minimum difference (in ns) of the p99 latencies. Timers and the scheduler
-/// cause smaller differences.
+/// Minimum ratio, and minimum difference in ns, between the p99 latencies from the intended start
+/// and from submission. Timers and the scheduler cause smaller differences.
 const MIN_RATIO: u64 = 2;
 const MIN_DIFFERENCE_NS: u64 = 1_000_000;
 

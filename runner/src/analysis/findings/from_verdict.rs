@@ -138,7 +138,8 @@ fn less_amplified(context: &Context, evidence: &Evidence) -> Option<rerun::Rerun
             let is_overwrite = context.any_job(|job| job.target.file_state == FileState::Overwrite);
             (all_write && !is_overwrite).then(rerun::overwrite)
         }
-        // Direct I/O causes neither readahead nor whole-page I/O, so no rerun helps.
+        // A rerun with direct I/O has neither readahead nor whole-page I/O. No rerun helps if the
+        // I/O is already direct.
         _ => (!evidence.direct).then(rerun::direct),
     }
 }
@@ -241,7 +242,8 @@ fn compressed(context: &Context, analysis: &DirectionAnalysis) -> Option<Finding
         json!({"encoded_share": share}),
         "Use incompressible data (refill_buffers=1), or mount without compression.",
     );
-    // The remaining compressed parts are inline.
+    // With `refill_buffers`, the data is incompressible, so the reported parts are inline and a
+    // rerun would not help.
     if !context.any_job(|job| !job.data.refill_buffers) {
         return Some(finding);
     }

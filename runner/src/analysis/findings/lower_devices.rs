@@ -15,8 +15,8 @@ pub(crate) fn lower_device_amplification(context: &Context) -> Option<Finding> {
     context.directions.iter().find_map(amplification)
 }
 
-/// Disk I/O cannot be attributed to the run unless the target's device served nearly all of the
-/// run's I/O.
+/// Reports disk I/O in excess of the device's I/O. It can be attributed to the run only if the
+/// target's device served nearly all of the run's I/O.
 fn amplification(analysis: &DirectionAnalysis) -> Option<Finding> {
     let evidence = &analysis.evidence;
     let device = evidence.device.as_ref().ok()?;

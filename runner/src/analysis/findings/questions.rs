@@ -33,7 +33,7 @@ pub(crate) fn answered(context: &Context) -> Option<Finding> {
     }
     let report = context.report;
     let answer = (question.answer)(&workload, report)?;
-    // A disk can be faster during the first seconds.
+    // A disk may be faster in the first seconds, so most limits do not apply to short runs.
     let is_short = report.duration_ms < SHORT_RUN_MS as f64;
     let limits = question.limits.iter();
     let limits: Vec<_> = limits
@@ -61,7 +61,7 @@ pub(crate) fn answered(context: &Context) -> Option<Finding> {
     ))
 }
 
-/// A finding about a cause other than the storage that slowed the run.
+/// Returns a finding that something other than the storage slowed the run.
 fn slowed_by(context: &Context) -> Option<String> {
     let causes = [
         missing_time::runner_paused,
@@ -73,7 +73,8 @@ fn slowed_by(context: &Context) -> Option<String> {
     Some(finding.code)
 }
 
-/// The documents with the limits, and how to get a comparable result.
+/// Lists the documents that contain the limits, followed by advice on how to get a comparable
+/// result.
 fn remedy(limits: &[&Limit], advice: &str) -> String {
     let mut sources: Vec<_> = limits.iter().map(|limit| limit.source).collect();
     sources.dedup();

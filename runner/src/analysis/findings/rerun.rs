@@ -17,7 +17,7 @@ const DATA_OPTIONS: &[&str] = &[
     "scramble_buffers",
 ];
 
-/// Adds null for each option that the rerun must not set.
+/// Sets options to null, which removes them from the job.
 fn without(mut patch: Value, options: &[&str]) -> Value {
     for option in options {
         patch[*option] = Value::Null;
@@ -35,7 +35,7 @@ pub(crate) fn written() -> Rerun {
     ("Rerun after writing the file", patch)
 }
 
-/// Only for runs in which every job writes.
+/// Must be used only if every job of the run writes.
 pub(crate) fn overwrite() -> Rerun {
     let patch = without(json!({"file_state": "overwrite"}), FILE_OPTIONS);
     ("Rerun as overwrite", patch)
@@ -81,7 +81,7 @@ pub(crate) fn with_jobs(numjobs: u32) -> (String, Value) {
     (label, json!({"numjobs": numjobs}))
 }
 
-/// Measures the flush of written data as a separate phase.
+/// Flushes written data after the measurement, and measures the flush as a separate phase.
 pub(crate) fn flushed() -> Rerun {
     ("Rerun with end_fsync", json!({"end_fsync": 1}))
 }

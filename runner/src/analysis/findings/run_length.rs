@@ -1,4 +1,4 @@
-//! Runs that were stopped or are too short.
+//! Reports runs that were stopped early or are too short.
 
 use crate::analysis::{context::Context, findings::rerun};
 use leadline_protocol::{

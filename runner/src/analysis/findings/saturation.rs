@@ -76,8 +76,8 @@ fn mean_depth(jobs: &[ResolvedJob]) -> f64 {
     depth as f64 / workers.max(1) as f64
 }
 
-/// Whether every job can have twice the largest `numjobs`. Plans reject verified regions that
-/// several workers write to, and more workers than `MAX_WORKERS`.
+/// Whether every job can have twice the largest `numjobs`. Plans reject more workers than
+/// `MAX_WORKERS`, and regions that several workers write and verify.
 fn can_add_jobs(jobs: &[ResolvedJob]) -> bool {
     let is_shared = |job: &ResolvedJob| {
         job.targets
@@ -163,7 +163,7 @@ mod tests {
         resolve(&parse_run(&job).unwrap(), &TableHost::default())
     }
 
-    /// More jobs are offered exactly if the plan with them has no problem.
+    /// A rerun with more jobs is offered if and only if its plan has no problems.
     #[test]
     fn more_jobs_are_offered_only_if_the_plan_accepts_them() {
         let file = json!({"filename": "full"});

@@ -1,4 +1,5 @@
-//! Jobs that ended before their steady state, or that are steady because nothing completes.
+//! Reports jobs that ended before they reached steady state, or that are steady only because no I/O
+//! completes.
 
 use crate::analysis::{context::Context, findings::rerun};
 use leadline_protocol::{

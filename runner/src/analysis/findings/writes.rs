@@ -1,4 +1,4 @@
-//! Block allocation, overwrites, dirty limits, and unflushed caches.
+//! Findings about block allocation, overwrites, dirty limits, and unflushed caches.
 
 use crate::analysis::{
     context::{Context, DirectionAnalysis},
@@ -24,7 +24,7 @@ use leadline_protocol::{
 };
 use serde_json::json;
 
-/// Files on a block device that jobs write to.
+/// Returns the files that jobs write to and that are stored on a block device.
 fn written_files<'a>(context: &'a Context) -> impl Iterator<Item = &'a TargetReport> {
     context.report.targets.iter().filter(|target| {
         let is_written =
@@ -75,7 +75,7 @@ pub(crate) fn initial_write(context: &Context) -> Option<Finding> {
     finding.with_rerun(rerun::overwrite())
 }
 
-/// Does not apply if the job explicitly requests an overwrite.
+/// Does not apply if a job requests overwrites explicitly.
 pub(crate) fn overwrite(context: &Context) -> Option<Finding> {
     let is_explicit = context.any_job(|job| {
         let target = &job.target;

@@ -24,12 +24,12 @@ pub(super) struct Flows {
     pub(super) bypassed: bool,
     /// I/O on the target's device that was not issued by the run.
     pub(super) foreign: LayerFlow,
-    /// Set if a verdict separated foreign writes from the run's writes.
+    /// Source of the foreign writes, if a verdict separated them from the run's writes.
     pub(super) foreign_writes: Option<ForeignSource>,
     pub(super) uncertainty: f64,
     /// Issued bytes that the filesystem served as zeros.
     pub(super) unwritten_bytes: u64,
-    /// Issued bytes that are writes.
+    /// Bytes of the issued writes.
     pub(super) written_bytes: u64,
     /// Written bytes that were dirty or in writeback at the end.
     pub(super) pending_bytes: u64,
@@ -82,7 +82,7 @@ impl Served {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ServedIos {
     pub(super) page_cache: f64,
-    /// Holes, and memory below a loop device.
+    /// Served by holes, or by memory below a loop device.
     pub(super) filesystem: f64,
     pub(super) device: f64,
 }
@@ -97,7 +97,8 @@ impl ServedIos {
         }
     }
 
-    /// The shares of I/Os in a verdict; `None` if most of them are unknown, and in old runs.
+    /// The I/O shares in a verdict; `None` if the layers of most I/Os are unknown, and in runs
+    /// recorded before I/Os were sampled.
     fn from_verdict(ios: u64, verdict: &Verdict) -> Option<Self> {
         let of = |layer: &str| verdict.shares.get(layer).copied().unwrap_or(0.0);
         let known = [

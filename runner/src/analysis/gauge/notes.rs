@@ -1,4 +1,4 @@
-//! Short descriptions of how each layer changed the flow.
+//! Notes that describe briefly how each layer changed the flow.
 
 use crate::analysis::{gauge::flows::Flows, verdict::threshold::NEGLIGIBLE};
 use leadline_protocol::{
@@ -8,12 +8,12 @@ use leadline_protocol::{
 };
 use std::collections::BTreeMap;
 
-/// Ratio of device I/O to issued I/O above which I/O was amplified; a smaller excess is metadata
-/// and rounding.
+/// Ratio of device I/O to issued I/O above which a note reports amplification; a smaller excess is
+/// due to metadata and rounding.
 const AMPLIFIED: f64 = 1.1;
-/// Ratio below which I/Os were merged; a ratio between this and 1 is rounding.
+/// Ratio below which a note reports merging; a ratio between this value and 1 is due to rounding.
 const MERGED: f64 = 0.9;
-/// Minimum share of the issued bytes that causes a filesystem note.
+/// Minimum share of the issued bytes for a note about the filesystem.
 const FILESYSTEM_SHARE: f64 = 0.1;
 
 pub(super) fn notes(flows: &Flows, foreign: Option<&ForeignIo>) -> BTreeMap<Layer, String> {

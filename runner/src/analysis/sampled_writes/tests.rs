@@ -1,4 +1,4 @@
-//! Writes whose layers do not follow from the device's byte counts.
+//! Tests of writes whose layers cannot be derived from the device's byte counts.
 
 use super::*;
 use StorageLayer::{Device, LowerCache, PageCache, Unknown};

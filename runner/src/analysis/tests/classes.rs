@@ -129,7 +129,7 @@ fn a_job_without_samples_is_unknown() {
     );
     report.jobs[0].read = stats(5000, 5000 * 4 * KIB);
     report.jobs.push(other);
-    // Without counters, which could prove that the other job used the device.
+    // Remove the counters, which could prove that the other job used the device.
     report.storage = None;
     report.device = None;
     let run = (report, [jobs.clone(), jobs].concat());

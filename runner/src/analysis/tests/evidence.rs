@@ -69,7 +69,7 @@ fn compressed_data() {
             target.extents.before.as_mut().unwrap().encoded = target.region_bytes
         })
     };
-    // One page on the device stores 32 pages of the file.
+    // The file is compressed: one page on the device stores 32 pages of the file.
     let cold = with_layers(
         compressed(reads(false, (300, 1200))),
         exact(&[(StorageLayer::Device, 1.0)]),
@@ -341,7 +341,7 @@ fn ramp_within_the_window() {
     };
     amplified("no ramp", &with_late_job(json!({"name": "late"})));
     let run = with_late_job(json!({"name": "late", "ramp_ms": 5000}));
-    // The counters include I/O of the ramp, but the sample does not.
+    // The device counters include I/O from the ramp, but the sample does not.
     check(
         "ramp of one job",
         &run,

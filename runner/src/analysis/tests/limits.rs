@@ -123,7 +123,7 @@ fn counted_reads_replace_a_small_sample() {
     let verdict = assert_class(&half_sampled(counted, PageCache), VerdictClass::Mixed);
     let found = share_of(&verdict, Device);
     assert!((found - 0.4).abs() <= verdict.uncertainty.max(0.005));
-    // Up to 1 MiB of 39 MiB may be metadata.
+    // Up to 1 MiB of the 39 MiB may be metadata.
     assert!(verdict.uncertainty < 0.03, "{}", verdict.uncertainty);
 }
 
@@ -271,7 +271,7 @@ fn overwriting(run: Run, overwritten: f64) -> Run {
     with_layers(clean, estimate)
 }
 
-/// Every block is written several times.
+/// Shrinks the region, so that every block is written several times.
 fn small_region(run: Run) -> Run {
     with_target(run, |target| target.region_bytes = 4 << 20)
 }
@@ -302,7 +302,7 @@ fn pages_that_were_dirty_before_the_run_are_not_lost_writes() {
         target.residency.start.as_mut().unwrap().dirty = Some(20_000 * KIB)
     });
     let verdict = verdict_of(&run);
-    // Either the run or an earlier program dirtied them.
+    // Either the run or an earlier program dirtied the pages.
     assert_eq!(verdict.class, VerdictClass::Unknown, "{:?}", verdict.shares);
 }
 

@@ -1,4 +1,4 @@
-//! Rows of the proof.
+//! Tests of the rows in a verdict's proof.
 
 use crate::analysis::tests::*;
 use leadline_protocol::{

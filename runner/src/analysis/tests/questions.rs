@@ -5,7 +5,7 @@ use leadline_protocol::finding::Finding;
 
 pub(super) const MS: u64 = 1_000_000;
 const GIB: u64 = 1 << 30;
-/// Reads and writes of a run, in I/Os.
+/// Number of I/Os in each direction of a run.
 pub(super) const IOS: u64 = 300_000;
 
 /// A run whose I/Os all reached the device, with `kib` per I/O. Mixed patterns have as many writes
@@ -134,7 +134,7 @@ fn database_pages_are_compared_with_the_limit_of_sql_server() {
 #[test]
 fn throughput_is_compared_with_the_limits_for_its_size() {
     let deep = json!({"iodepth": 64});
-    // 10,000 I/Os of 1 MiB per second.
+    // 10,000 I/Os per second, each of 1 MiB.
     let log = sentence("write", 1024, deep.clone(), "throughput").unwrap();
     assert_eq!(
         log,
@@ -166,7 +166,7 @@ fn mixed_backup_tests_report_the_backup_rate() {
         let job = json!({"rw": "randrw", "rwmixread": rwmixread, "iodepth": 2});
         sentence("randread", 512, job, "backup_rate")
     };
-    // 2 x 10,000 I/Os of 512 KiB per second.
+    // 10,000 reads and 10,000 writes per second, each of 512 KiB.
     assert_eq!(
         backup(50).unwrap(),
         "Random 512 KiB reads and writes, 2 in flight: 10000 MiB/s (10486 MB/s) in total. A synthetic full backup needs 2 I/Os per block, so this is 5000 MiB/s (5243 MB/s) of backup data."

@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 const MIN_RECIPES: usize = 60;
-/// Problems about a target that the user confirms or selects.
+/// Problems with a target that the user solves by confirming or selecting it.
 const CONFIRMABLE: [&str; 1] = ["raw_write_refused"];
 
 #[derive(Deserialize)]
@@ -64,7 +64,7 @@ fn import_text(text: &str, variables: Option<BTreeMap<String, String>>) -> Impor
     )
 }
 
-/// The imported runs, after the names that the text does not contain were supplied.
+/// Imports the text with answers to all questions, and returns its runs.
 fn imported_runs(recipe: &Recipe) -> Vec<Value> {
     let first = import_text(&recipe.text, None);
     let names = first.questions.iter().enumerate();

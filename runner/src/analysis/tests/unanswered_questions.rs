@@ -70,7 +70,7 @@ fn memory_and_limited_runs_answer_no_question() {
             "fatal": false, "backlog": {"writes": 16, "batch": 16}}}),
         json!({"direct": false, "mode": "raw"}),
         json!({"bs": same(&json!({"min": 4096, "max": 8192, "split": []}))}),
-        // Not random, or only in part.
+        // The pattern is sequential, or only partly random.
         json!({"percentage_random": same(&json!(0))}),
         json!({"percentage_random": same(&json!(99))}),
         json!({"rw_modifier": 64}),
@@ -159,7 +159,8 @@ fn short_runs_are_compared_only_with_limits_of_flushes() {
     );
 }
 
-/// The disk of a busy host may be faster than the run. A limit that is met is not qualified.
+/// The disk of a busy host may be faster than the run. If the run meets a limit anyway, the answer
+/// omits this caveat.
 #[test]
 fn missed_limits_on_a_busy_host_are_qualified() {
     let text = |iops: f64, idle_percent: f64| {

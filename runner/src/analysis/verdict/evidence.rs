@@ -59,7 +59,7 @@ pub(crate) struct Evidence {
     pub is_loop_cached: bool,
     /// Whether a device under a target serves reads of unwritten blocks itself.
     pub is_mapping_sparse: bool,
-    /// A job whose engine performs no I/O, in a run with jobs that do.
+    /// Name of a job whose engine performs no I/O, if other jobs of the run perform I/O.
     pub null_job: Option<String>,
     /// The filesystem or engine, if no target of this direction has a block device.
     pub no_device: Option<String>,

@@ -9,13 +9,13 @@ use std::ops::RangeInclusive;
 const METADATA_BYTES: f64 = (1 << 20) as f64;
 /// Minimum ratio of dirtied bytes to written bytes that shows that writes dirtied whole folios.
 const LARGE_FOLIOS: f64 = 1.5;
-/// Ratio of the bytes read by the disks to the bytes read by the sparse device above them, if all
-/// reads reached the disks.
+/// Range of the ratio of bytes read from the disks to bytes read from the sparse device above them
+/// in which all reads reached the disks.
 const SPARSE_DEVICE_READS: RangeInclusive<f64> = 0.99..=1.1;
 /// Maximum share of the counted bytes that may be metadata.
 const METADATA_SHARE: f64 = 0.01;
 
-/// Share of the I/Os that went below the page cache, to storage with data.
+/// Share of the I/Os that got past the page cache, to storage that contains data.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct BelowCache {
     pub share: Share,
@@ -96,8 +96,8 @@ impl<'a> Limits<'a> {
         let counted = process.and_then(|bytes| self.counted_reads(bytes));
         let is_comparable = has_whole_blocks && !evidence.are_zeros_counted(unwritten);
         let by_process = match counted.filter(|_| is_comparable) {
-            // The true share can be anywhere between the two: metadata that would explain a part of
-            // the difference may not have been read.
+            // The true share can be anywhere between the sampled and the counted share: metadata
+            // that would explain a part of the difference may not have been read.
             Some(counted) if counted.low > sampled.high => {
                 return disputed(
                     sampled,
@@ -114,7 +114,7 @@ impl<'a> Limits<'a> {
                     let missing = sampled.share - at_most;
                     return disputed(limited(sampled, at_most), missing, CounterSource::Process);
                 }
-                // Another reader brought the rest into the page cache before it was read.
+                // Another program read the rest into the page cache before the run read it.
                 limited(sampled, at_most)
             }
         };
@@ -163,7 +163,7 @@ impl<'a> Limits<'a> {
         }
     }
 
-    /// The counter from which `read_by_disks` derived its bytes.
+    /// Returns the counter that `read_by_disks` used.
     fn device_counter(&self, device_bytes: u64) -> CounterSource {
         if self.evidence.is_mapping_sparse && !self.all_reads_reached_disks() {
             CounterSource::ControlGroup
@@ -198,7 +198,8 @@ impl<'a> Limits<'a> {
         (charged.device > 0).then(|| charged.lower as f64 / charged.device as f64)
     }
 
-    /// Whether the run was charged for more bytes than the device transferred, which is impossible.
+    /// Whether the control group was charged for more bytes than the device transferred, which is
+    /// impossible.
     fn is_charge_contradictory(&self) -> bool {
         let evidence = self.evidence;
         let counted = evidence.device.as_ref().map_or(0, |device| device.bytes);
@@ -221,8 +222,8 @@ impl<'a> Limits<'a> {
         at_most.min(1.0)
     }
 
-    /// The share derived from the bytes, if every device read of this process serves one of its
-    /// I/Os.
+    /// The share of reads derived from the bytes; `None` if the process may have read other data
+    /// from the device.
     fn counted_reads(&self, process_bytes: f64) -> Option<Share> {
         let evidence = self.evidence;
         evidence.is_every_read_counted.then(|| {
@@ -261,7 +262,8 @@ impl<'a> Limits<'a> {
         let high = (1.0 - least_in_memory).min(at_most);
         let low = 1.0 - most_in_memory - unknown.share;
         let low = if at_most + self.boundary < low {
-            // The counters allow less than the sample shows: the data was discarded in memory.
+            // The counters allow a smaller share than the sample, because data was discarded in
+            // memory.
             0.0
         } else {
             low.clamp(0.0, high)
@@ -371,7 +373,7 @@ fn limited(share: Share, at_most: f64) -> Share {
     }
 }
 
-/// `disputed`: share of the I/Os.
+/// `disputed`: share of the I/Os about which the sample and the counter disagree.
 fn disputed(share: Share, disputed: f64, counter: CounterSource) -> BelowCache {
     BelowCache {
         share,

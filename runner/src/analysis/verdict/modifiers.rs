@@ -22,7 +22,7 @@ pub(crate) struct Transfers {
     pub excess_bytes: u64,
     /// Bytes transferred for other programs.
     pub foreign_bytes: u64,
-    /// Bytes of the I/Os that got past the page cache, and `read_ahead_bytes`.
+    /// Bytes of the I/Os that got past the page cache, plus `read_ahead_bytes`.
     pub needed_bytes: u64,
     /// Bytes of the reads that were served from pages that readahead had fetched for other reads of
     /// this process.
@@ -128,8 +128,8 @@ fn amplified(transfers: &Transfers) -> Option<Modifier> {
     })
 }
 
-/// I/Os of the run that used the device's data, per device I/O; a lower bound if other programs
-/// used the device.
+/// Number of the run's I/Os that used data from the device, per device I/O; a lower bound if other
+/// programs used the device.
 fn ios_per_device_io(evidence: &Evidence, shares: &Shares, transfers: &Transfers) -> Option<f64> {
     let device = evidence.device.as_ref().ok()?;
     let read_ahead = transfers.read_ahead_bytes as f64 / evidence.bytes.max(1) as f64;

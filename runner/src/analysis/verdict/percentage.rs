@@ -1,6 +1,6 @@
-//! Shares as text.
+//! Formats shares as percentages.
 
-/// Smaller shares are shown as `under 0.1 %`, and smaller errors are not shown.
+/// Shares below this value are shown as `under 0.1 %`; errors below it are not shown.
 pub(crate) const MIN_SHOWN_SHARE: f64 = 0.000_5;
 
 /// `share`: 0 to 1.

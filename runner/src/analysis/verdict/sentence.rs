@@ -79,7 +79,8 @@ impl Numbers<'_> {
         }
     }
 
-    /// A sentence if reads from memory used pages that readahead had fetched for other reads.
+    /// Returns a sentence if reads from memory used pages that readahead had fetched for other
+    /// reads.
     fn read_ahead(&self) -> String {
         match &self.analysis.evidence.device {
             Ok(device) if self.analysis.transfers.read_ahead_bytes > NOISE_FLOOR.as_u64() => {
@@ -160,8 +161,8 @@ impl Numbers<'_> {
         device.map_or("storage", |device| &device.name)
     }
 
-    /// The lowest counted device, or any disk if none is counted below the memory that served the
-    /// I/Os.
+    /// Name of the lowest device with counters, or "a disk" if no device below the memory that
+    /// served the I/Os has counters.
     fn storage_name(&self) -> &str {
         match &self.analysis.evidence.lower_devices {
             Some(lower) => &lower.name,

@@ -125,8 +125,8 @@ impl Shares {
         }
     }
 
-    /// Dirty data below a loop device is only the last write to each page. All other writes were
-    /// either overwritten there or written to the device.
+    /// In memory below a loop device, only the last write to each page is dirty. All earlier writes
+    /// to the page were either overwritten in memory or written to the device.
     fn with_lower_last_writes(self, limits: &Limits) -> Self {
         let excess = self.lower_cache - limits.lower_last_writes();
         let excess = excess.min(limits.lower_device_share - self.device).max(0.0);
@@ -185,8 +185,8 @@ struct Parts {
 }
 
 impl Parts {
-    /// Replaces the sum of `device` and `lower_cache`, and scales the other layers to fill the
-    /// rest. `lower_device_share`: upper bound on the device's share.
+    /// Sets the sum of `device` and `lower_cache` to the share in `below`, and scales the other
+    /// layers to fill the rest. `lower_device_share`: upper bound on the device's share.
     fn with_below(self, below: BelowCache, lower_device_share: f64) -> Shares {
         let sampled_below = self.device.share + self.lower_cache.share;
         let new_below = below.share.share;

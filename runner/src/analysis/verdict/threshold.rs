@@ -3,7 +3,7 @@
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Threshold {
-    /// Placeholder in the conditions of the rules.
+    /// Placeholder for the value in the conditions of the rules.
     pub name: &'static str,
     pub value: f64,
     /// The value with its unit, as shown in the documentation.

@@ -39,7 +39,7 @@ pub(crate) fn unknown(analysis: &DirectionAnalysis) -> String {
     format!("The layer that served the {noun} is unknown: {reason}.")
 }
 
-/// Why a sample that no counter contradicts does not determine the layer.
+/// Explains why a sample does not determine the layer although no counter contradicts it.
 fn undecided(
     analysis: &DirectionAnalysis,
     estimate: &LayerEstimate,
@@ -67,7 +67,7 @@ fn undecided(
     }
 }
 
-/// The numbers that contradict each other.
+/// Describes the numbers that contradict each other.
 fn dispute(evidence: &Evidence, estimate: &LayerEstimate, counter: CounterSource) -> String {
     let noun = evidence.direction.noun();
     let issued = bytes(evidence.bytes);

@@ -18,7 +18,7 @@ use std::{
     hash::{DefaultHasher, Hash, Hasher},
 };
 
-/// A placeholder: the interval does not affect results.
+/// Placeholder for an unknown sampling interval, which does not affect results.
 const UNKNOWN_SAMPLE_MS: u32 = 100;
 
 pub(crate) struct StoredResult {
@@ -32,7 +32,7 @@ pub(crate) struct StoredResult {
     verdict: Option<Verdicts>,
     findings: Vec<Finding>,
     pub block: Option<Block>,
-    /// Equal for copies of a result; `None` without a report.
+    /// ID that all copies of a result share; `None` without a report.
     copy_id: Option<u64>,
 }
 
@@ -116,7 +116,7 @@ fn repeat(document: &Value) -> Option<u32> {
     u32::try_from(document["repeat"].as_u64()?).ok()
 }
 
-/// A step that failed before it had a result, or did not start.
+/// Converts a step that failed before it had a result, or that did not start.
 fn without_result(label: &str, mut document: Value) -> Result<StoredResult, String> {
     let was_skipped = document["exit_code"].is_null();
     let status: Option<RunStatus> = take(&mut document, "status")?;
@@ -143,7 +143,7 @@ fn result(name: &str, mut document: Value, step: Option<u64>) -> Result<StoredRe
     if let Some(result) = fio_result(&document, step).map_err(|error| explain(&error))? {
         return Ok(of_fio(name, &document, result));
     }
-    // In results from a server, `jobs` is the number of jobs.
+    // In results from a server, `jobs` is the number of jobs instead of a list.
     let jobs = ["resolved", "jobs"]
         .into_iter()
         .find(|field| document[field].is_array());
@@ -227,8 +227,8 @@ fn copy_id(report: &Value) -> Option<u64> {
     })
 }
 
-/// Gives each result in `b` that is a copy of a result in `a` the label of that result, which marks
-/// both as the same run.
+/// Labels each result in `b` that is a copy of a result in `a` like that result, which marks both
+/// as the same run.
 pub(crate) fn label_copies(a: &[StoredResult], b: &mut [StoredResult]) {
     let of_a: HashMap<u64, &String> = a
         .iter()

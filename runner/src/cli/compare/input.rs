@@ -22,7 +22,7 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 #[derive(Default)]
 pub(crate) struct StoredGroup {
     pub label: String,
-    /// What the user entered.
+    /// As entered by the user.
     pub selection: String,
     results: Vec<StoredResult>,
     /// Interim looks at the study, if it has `until_decided`.

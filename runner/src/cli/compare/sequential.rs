@@ -5,7 +5,7 @@ use leadline_protocol::study::until_decided::{Look, UntilDecided};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Part of the document of a study.
+/// The fields of a study document that describe interim looks.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 pub(crate) struct Sequential {
     until_decided: UntilDecided,

@@ -26,7 +26,7 @@ const MIN_SAMPLE_MS: u32 = 10;
 /// Default sampling interval, in ms.
 const SAMPLE_MS: u32 = 100;
 
-/// The logs of the steps of a study, or of one run.
+/// The logs of one run, or of all steps of a study.
 pub(crate) struct JobLogFiles {
     steps: Vec<Vec<OpenLog>>,
     sample_ms: Vec<u32>,
@@ -43,7 +43,7 @@ struct OpenLog {
     log: WorkerLog,
     /// Index of the file.
     file: usize,
-    /// Lines of a worker that shares its file. They are written when its step has ended.
+    /// Buffered lines of a worker that shares its file with others, written when the step ends.
     lines: Option<String>,
 }
 
@@ -54,7 +54,7 @@ struct LogFile {
 }
 
 enum FileState {
-    /// Not created before the first run that writes it is accepted.
+    /// No run that writes to the file has been accepted yet, so the file has not been created.
     Unused,
     Open(BufWriter<File>),
     Failed,
@@ -116,7 +116,7 @@ impl JobLogFiles {
         Ok(found)
     }
 
-    /// Sampling interval that the logs of a step need.
+    /// Sets the sampling interval that the logs of a step require.
     pub(crate) fn set_interval(&self, step: usize, spec: &mut RunSpec) {
         if let Some(sample_ms) = self.sample_ms.get(step) {
             spec.sample_ms = *sample_ms;
@@ -206,10 +206,10 @@ impl LogFile {
         }
     }
 
-    /// A file is no longer written after an error.
+    /// After an error, nothing more is written to a file.
     fn fail(&mut self, error: &std::io::Error, errors: &mut Vec<String>) -> FileState {
         errors.push(format!("cannot write {}: {error}", self.path.display()));
-        // Dropping the writer would write its buffer again.
+        // Dropping the writer would try to write its buffer again.
         if let FileState::Open(writer) = std::mem::replace(&mut self.state, FileState::Failed) {
             drop(writer.into_parts());
         }

@@ -27,15 +27,15 @@ const WRITE_BITS: u32 = 0o222;
 /// Appended to the name of the file that replaces a log.
 const NEW_FILE_SUFFIX: &str = "leadline-new";
 
-/// State of a log's path before the run.
+/// Metadata of the log that exists before the run, if any.
 pub(super) struct Replaceable(Option<Metadata>);
 
-/// The lines of a log.
+/// Kind and format of the lines in a log.
 #[derive(Clone, Copy)]
 pub(super) struct Lines {
     pub kind: LogKind,
     pub format: LogFormat,
-    /// The lines of several workers, grouped by worker.
+    /// Whether the log contains the lines of several workers, grouped by worker.
     pub is_shared: bool,
 }
 
@@ -79,7 +79,7 @@ pub(super) fn check_replaceable(
     }
 }
 
-/// Facts about a log; `None` if the file is something else.
+/// Returns the metadata of a log; `None` if the file is something else.
 fn log_at(path: &Path, lines: Lines) -> io::Result<Option<Metadata>> {
     let is_plain = |found: &Metadata| found.is_file() && found.nlink() == 1;
     if !is_plain(&fs::symlink_metadata(path)?) {

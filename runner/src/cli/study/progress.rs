@@ -1,4 +1,4 @@
-//! The runs of a study so far, and the looks at them.
+//! The runs of a study so far, and the interim looks at their results.
 
 use crate::cli::{compare, event_printer::EventPrinter, text::study::StepResult};
 use leadline_compare::{group::ComparedRun, procedure, procedure_run::ProcedureRun};
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use std::borrow::Cow;
 
 pub(super) struct Step<'a> {
-    /// Owned for a step that a procedure added.
+    /// Borrowed from the study plan, or owned if a procedure added the step.
     pub plan: Cow<'a, StepPlan>,
     /// Exit code and events; `None` if the step did not start.
     pub run: Option<(u8, EventPrinter)>,
@@ -72,7 +72,7 @@ impl Step<'_> {
 pub(super) struct Progress<'a> {
     /// In the order of the plan.
     pub steps: Vec<Step<'a>>,
-    /// Whether a first attempt of the next step was interrupted.
+    /// Whether the first attempt at the next step was interrupted.
     pub was_interrupted: bool,
     looks: Vec<Look>,
 }
@@ -180,7 +180,7 @@ fn result(events: &EventPrinter) -> StepResult<'_> {
     StepResult::Failed(problem.map_or("", |problem| &problem.detail))
 }
 
-/// The run, after a failed run that it retries.
+/// Returns the run as JSON, preceded by the failed run that it retries.
 fn attempts_json(step: &Step) -> Vec<Value> {
     let run = step.run.as_ref().map(|(code, events)| (*code, events));
     let failed = step

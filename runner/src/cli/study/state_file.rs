@@ -51,7 +51,7 @@ pub(super) struct Saved {
     pub was_interrupted: bool,
 }
 
-/// The first line.
+/// The first line of a state file.
 #[derive(Deserialize, Serialize)]
 struct Checksum {
     /// Checksum of the other lines, in hexadecimal digits.
@@ -293,8 +293,8 @@ fn replay(header: Header, lines: Vec<Line>) -> Saved {
 }
 
 impl Saved {
-    /// Index of the first run that the plan does not have at this position. Procedures add runs
-    /// after the planned runs.
+    /// Index of the first saved run that does not match the plan. Procedures add runs after the
+    /// planned runs.
     fn first_unplanned(&self) -> Option<usize> {
         let id = |step: &StepPlan| (step.step, step.repeat);
         let expected = |at: usize| match self.plan.steps.get(at) {
@@ -309,7 +309,7 @@ impl Saved {
     }
 }
 
-/// Another file already has the name that is needed to replace the state file.
+/// The name that is needed to replace the state file is already in use.
 fn name_in_use(path: &Path, error: &io::Error) -> Problem {
     let detail = format!("{} cannot be used: {error}.", path.display());
     let remedy = "Move that file, or use another file with --state.";
@@ -327,13 +327,13 @@ fn unusable(path: &Path, reason: &str) -> Problem {
 }
 
 impl SavedStep {
-    /// Adds the step to the progress, as if it had run now.
+    /// Adds the step to the progress as if it had just run.
     pub(super) fn restore(
         self,
         progress: &mut Progress,
         restored: impl Fn(SavedEvents) -> EventPrinter,
     ) {
-        // As the step was requested when it ran.
+        // The document that was requested when the step ran.
         let document = json!({"jobs": &self.plan.jobs});
         let restore = |(code, events)| {
             let mut events = restored(events);

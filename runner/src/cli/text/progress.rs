@@ -10,7 +10,7 @@ use leadline_protocol::{
     sample::Sample,
 };
 
-/// Minimum time without a completion that is shown, in ms.
+/// Length of the shortest period without completions that is shown, in ms.
 const MIN_SILENT_MS: f64 = 1000.0;
 
 /// `None` if the event does not change the progress.

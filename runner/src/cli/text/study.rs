@@ -69,7 +69,8 @@ pub(crate) fn render_plan(study: &StudyPlan, width: usize) -> String {
     out.into_text()
 }
 
-/// All steps; for a procedure, only the steps up to the end of its first round.
+/// Number of steps to list: all steps or, for a procedure, the steps up to the end of its first
+/// round.
 fn listed_plans(study: &StudyPlan) -> usize {
     match &study.procedure {
         Some(Procedure::Snia(test)) => {
@@ -89,7 +90,7 @@ fn write_title(out: &mut TextWriter, study: &StudyPlan) {
     }
 }
 
-/// The line that is printed when a step ends.
+/// Formats the line that is printed when a step ends.
 pub(crate) fn step_line(
     study: &StudyPlan,
     number: u32,
@@ -97,7 +98,7 @@ pub(crate) fn step_line(
     result: &StepResult,
     is_second_run: bool,
 ) -> String {
-    // The number of runs of a load curve follows from its results.
+    // The number of runs in a load curve depends on its results.
     let total = match is_open(study) {
         true => String::new(),
         false => format!("/{}", study.steps.len()),
@@ -124,7 +125,7 @@ fn is_open(study: &StudyPlan) -> bool {
     matches!(study.procedure, Some(Procedure::LoadCurve(_)))
 }
 
-/// The line that is printed after a look.
+/// Formats the line that is printed after a look.
 pub(crate) fn look_line(look: &Look, width: usize) -> String {
     let mut out = TextWriter::new(width);
     let label = format!("look {}", look.planned.pairs);
@@ -165,7 +166,7 @@ pub(crate) fn render_results(study: &StudyPlan, results: &[StepResult], width: u
     }
     out.blank_line();
     for (number, result) in (1..).zip(results) {
-        // The runs of a procedure are described by its results.
+        // The results of a procedure already describe its runs.
         if study.procedure.is_none() || matches!(result, StepResult::Failed(_)) {
             write_outcome(&mut out, number, result);
         }
@@ -183,7 +184,7 @@ fn table(study: &StudyPlan, results: &[StepResult], width: usize) -> Table {
         let mut row = vec![number.to_string(), step_name(study, step)];
         if let Some(figures) = Figures::new(result) {
             row.extend(figures.texts);
-            // The runs of a procedure are different workloads.
+            // The runs of a procedure are different workloads, so their IOPS are not compared.
             let first = first_iops.filter(|_| study.procedure.is_none());
             row.push(first.map_or("–".into(), |first| change(figures.iops, first)));
             first_iops.get_or_insert(figures.iops);

@@ -23,7 +23,7 @@ impl TextWriter {
         }
     }
 
-    /// Adds a dim label, and text that wraps in its own column.
+    /// Adds a field: a dim label, and text that wraps within its own column.
     pub(crate) fn field(&mut self, label: &str, text: &str) {
         self.styled_field(DIM, label, text);
     }

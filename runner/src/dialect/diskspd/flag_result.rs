@@ -1,4 +1,4 @@
-//! The result of one flag, and flags without a meaning on Linux.
+//! The result of parsing a diskspd flag, and flags that have no meaning on Linux.
 
 use crate::dialect::notes::NoteText;
 
@@ -32,7 +32,7 @@ pub(crate) fn positive(text: &str) -> Result<i64, FlagError> {
     some(count(text).ok().filter(|number| *number > 0))
 }
 
-/// Flags without effect, and flags that are rejected.
+/// Explains flags without effect, and rejects unsupported flags.
 pub(crate) fn without_effect(letter: char, value: &str) -> FlagResult {
     match letter {
         'L' => explained("no_effect", "Latencies are always measured."),

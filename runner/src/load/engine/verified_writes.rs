@@ -17,7 +17,7 @@ pub(crate) struct VerifiedWrites {
     read_back: Option<ReadBackChecks>,
 }
 
-/// How to check reads, all of which are those of `verify_backlog`.
+/// How to check reads. All reads of the job come from `verify_backlog`.
 #[derive(Clone, Copy)]
 pub(crate) struct ReadBackChecks {
     /// Whether reads bypass the page cache.
@@ -99,7 +99,7 @@ impl VerifiedWrites {
                 // SAFETY: the caller guarantees it; the kernel has filled the buffer.
                 let data = unsafe { slice::from_raw_parts(buffer, io.len as usize) };
                 if !self.check(&io, data, checks.are_direct) && checks.are_fatal {
-                    // As in fio.
+                    // The error that fio returns for a bad block.
                     return -libc::EILSEQ;
                 }
             }

@@ -58,8 +58,8 @@ struct Lookup {
 }
 
 impl Stream {
-    /// `None` for random reads, for backward reads, and without readahead: these are looked up at
-    /// their own offset. `targets`: the worker's number of targets.
+    /// Returns `None` for random reads, for backward reads, and without readahead; such reads are
+    /// looked up at their own offset. `targets`: the worker's number of targets.
     pub(super) fn of(
         job: &ResolvedJob,
         target: &Target,
@@ -76,7 +76,8 @@ impl Stream {
         let in_flight = u64::from(job.in_flight()) * sizes.max;
         let step = sizes.max + gap.unsigned_abs();
         let ahead = readahead + 2 * in_flight;
-        // At most a pass minus one block ahead, because the last block was just read.
+        // The lookup is at most one pass minus one block ahead, because the last block was just
+        // read.
         let a_pass = target.size.saturating_sub(step).max(step);
         let max_pending = (MAX_PENDING / targets.max(1)).max(MIN_PENDING);
         Some(Self {

@@ -1,4 +1,4 @@
-//! Parts of the loop's state.
+//! Structs that hold the state of the measuring loop.
 
 use crate::load::{pattern::io::Io, source::DRAW};
 

@@ -14,7 +14,7 @@ use crate::{
 /// Longest sleep in `drain` between two time checks.
 const DRAIN_STEP_NS: u64 = 50_000_000;
 
-/// Times until the end of the phase, in ns.
+/// An I/O that is in flight at the end of the phase. Times are in ns before that end.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct UnfinishedIo {
     pub kind: Kind,
@@ -27,8 +27,8 @@ pub(crate) struct UnfinishedIo {
 impl<E, C, S> Loop<E, C, S> {
     /// I/Os in flight after the last phase. Must be called after [`Self::reap_final`].
     pub(crate) fn unfinished(&self) -> Vec<UnfinishedIo> {
-        // The order below `used` is lost when I/Os complete out of order, but the free slots are
-        // known.
+        // The order of the slots in flight is lost when I/Os complete out of order, but the free
+        // slots are known.
         let mut is_free = vec![false; self.slots.depth()];
         for &slot in &self.slots.order[self.slots.used..] {
             is_free[slot as usize] = true;

@@ -11,7 +11,7 @@ pub(crate) enum DirectionMix {
     /// Reads and writes. The direction has a separate random number generator, so that offsets
     /// generated in bulk are the same as offsets generated individually.
     Mixed(ShuffleBag, Xoshiro256PlusPlus),
-    /// Trims, each followed by a write of the same block. Contains the next direction.
+    /// Alternates between trims and writes of the trimmed block. Contains the next direction.
     TrimWrite(Kind),
     /// Reads and writes, each with a rate.
     Rated([RatedDirection; 2]),

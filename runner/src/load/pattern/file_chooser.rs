@@ -64,7 +64,7 @@ impl FileChooser {
     fn choose(&mut self, rng: &mut impl Rng) {
         let is_unfinished = self.left[self.last] > 0;
         let is_continued = match self.service.order {
-            // The first file is 0.
+            // The first target that is chosen is file 0.
             FileOrder::Sequential => self.left != self.shares,
             FileOrder::Roundrobin | FileOrder::Random => self.ios_left > 0,
         };

@@ -20,9 +20,10 @@ pub(crate) enum OffsetDistribution {
     Blocks(RandomMap),
     /// Uniform across this number of slots, with repetitions.
     Uniform(u64),
-    /// Ranks and their slots.
+    /// Distribution of the ranks, and the slot of each rank.
     Zipf(Zipf<f64>, Ranks),
-    /// Number of slots, exponent for a uniform number, and the slots of the ranks.
+    /// Number of slots, exponent that is applied to a uniform random number, and the slot of each
+    /// rank.
     Pareto(f64, f64, Ranks),
     /// Distribution and number of slots.
     Normal(Normal<f64>, u64),
@@ -139,7 +140,7 @@ impl OffsetDistribution {
     }
 }
 
-/// Repeats the same slots (fio io_u.c, `__get_next_rand_offset_sequence`).
+/// Repeats a list of slots (fio io_u.c, `__get_next_rand_offset_sequence`).
 #[derive(Clone, Debug)]
 pub(crate) struct Sequence {
     slots: Box<[u64]>,
@@ -179,7 +180,7 @@ impl Sequence {
     }
 }
 
-/// The slots of ranks.
+/// Maps ranks to slots.
 #[derive(Clone, Debug)]
 pub(crate) struct Ranks {
     /// `None` if the slots are in the order of the ranks.

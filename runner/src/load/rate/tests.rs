@@ -85,7 +85,7 @@ fn pauses_start_after_thinktime_iotime() {
         "rate_iops": same(&json!(500)),
     });
     assert_eq!(times(rated), ms([0, 2, 4, 6, 16, 16]));
-    // Whichever comes first.
+    // A pause starts after 2 I/Os or 5 ms, whichever comes first.
     let both = json!({
         "thinktime_us": 10_000, "thinktime_iotime_us": 5000, "thinktime_blocks": 2,
         "rate_iops": same(&json!(500)),

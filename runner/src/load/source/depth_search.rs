@@ -7,13 +7,13 @@ mod tests;
 use leadline_protocol::plan::job::LatencyTargetOptions;
 
 const NS_PER_US: u64 = 1000;
-/// Successful tests at the depth below the limit after which the limit increases.
+/// Number of successful tests at the highest depth below the limit after which the limit increases.
 const STABLE_TESTS: u32 = 3;
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Progress {
     Searching,
-    /// The depth is found, and a last test runs with it.
+    /// The depth was found; the last test runs at this depth.
     LastTest,
     /// The last test has ended.
     Found,
@@ -85,7 +85,7 @@ impl DepthSearch {
         if self.options.percentile < 100.0 {
             self.slow_ios += 1;
         } else if self.quiesces {
-            // fio ignores I/Os that were submitted before the depth changed.
+            // As in fio, I/Os that were submitted before the depth changed are ignored.
         } else if self.depth == 1 {
             self.progress = Progress::Impossible;
         } else {
@@ -136,7 +136,8 @@ impl DepthSearch {
     fn succeed(&mut self, now_ns: u64) {
         let last = self.depth;
         self.low = last;
-        // The depth would no longer increase, although a higher one may be within the limit.
+        // The depth cannot increase further below this limit, although a higher depth may be fast
+        // enough.
         if last + 1 == self.high {
             self.stable += 1;
             if self.stable >= STABLE_TESTS {

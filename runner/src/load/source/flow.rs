@@ -41,7 +41,7 @@ struct Member {
     issued: AtomicU64,
 }
 
-/// One worker's membership. Ends when it is dropped.
+/// Membership of a worker, which ends when the value is dropped.
 #[derive(Debug)]
 pub(crate) struct FlowMember {
     group: Arc<FlowGroup>,
@@ -50,8 +50,8 @@ pub(crate) struct FlowMember {
 }
 
 impl FlowGroup {
-    /// Weights by member. All workers are members from the start of the run, even if they start
-    /// later, as in fio (init.c, `add_job`).
+    /// `weights`: one per member. All workers are members from the start of the run, even if they
+    /// start later, as in fio (init.c, `add_job`).
     pub(crate) fn new(weights: impl Iterator<Item = u32>) -> Arc<Self> {
         let member = |weight| Member {
             weight: AtomicU64::new(u64::from(weight)),
@@ -85,8 +85,8 @@ impl FlowMember {
         }
     }
 
-    /// Number of I/Os that this worker may issue now, at most `max`. Its share of the issued I/Os
-    /// must not exceed its share of the weights (`flow_threshold_exceeded`).
+    /// Returns the number of I/Os that this worker may issue now, at most `max`. Its share of the
+    /// issued I/Os must not exceed its share of the weights (`flow_threshold_exceeded`).
     fn allowance(&self, max: usize) -> usize {
         let (total, weights) = self.group.totals();
         let issued = self.group.members[self.index].issued.load(Relaxed);
@@ -133,7 +133,8 @@ impl<S> FlowLimited<S> {
         }
     }
 
-    /// The worker exceeds its share. With `flow_sleep`, it sleeps once nothing is in flight.
+    /// Pauses the worker, which exceeds its share. With `flow_sleep`, it sleeps once nothing is in
+    /// flight.
     fn wait(&mut self, now_ns: u64) {
         let sleep_ns = u64::from(self.member.options.sleep_us) * NS_PER_US;
         self.quiesces = sleep_ns > 0 && self.in_flight > 0;

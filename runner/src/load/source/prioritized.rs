@@ -30,7 +30,7 @@ pub(crate) struct Prioritized<S> {
     in_flight: Box<[Chosen]>,
 }
 
-/// The priority of an I/O.
+/// The priority that was chosen for an I/O.
 #[derive(Clone, Copy, Default)]
 struct Chosen {
     /// Index in the statistics; `None` for a direction without priorities.
@@ -45,7 +45,7 @@ struct Mix {
     sizes: Vec<SizeMix>,
 }
 
-/// Shares of the I/Os of a size.
+/// Shares of the priorities among I/Os of one size.
 struct SizeMix {
     /// `None` for all sizes.
     bytes: Option<u64>,

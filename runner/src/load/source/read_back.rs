@@ -27,7 +27,7 @@ pub(crate) struct ReadBack<S> {
     batch_left: u32,
     /// Whether the last I/O was a read.
     has_read: bool,
-    /// As in fio, reads count toward `number_ios`.
+    /// Number of I/Os left. As in fio, reads count toward `number_ios`.
     ios_left: u64,
     /// Whether the due I/Os are reads.
     is_reading: bool,

@@ -29,7 +29,8 @@ pub(crate) fn check(
     match intact {
         Some(header) => {
             check_intact(&header, offset, expected)?;
-            // The pattern has no checksum.
+            // Headers with a pattern have no checksum of the data, so the pattern itself is
+            // compared.
             match format.method {
                 VerifyMethod::HeaderPattern => {
                     pattern_check::check(format, block, offset, Some(&header))
@@ -113,7 +114,7 @@ fn check_damaged(
     }
     let is_overlapped = matches!(expected, Expected::Overlapped(_));
     if is_overlapped && sectors.are_all(|number| expected.accepts(number)) {
-        // The storage may interleave two concurrent writes.
+        // The device may have interleaved the sectors of two concurrent writes.
         return Ok(());
     }
     let Some(number) = sectors.reference(header, expected) else {
@@ -165,8 +166,8 @@ impl<'a> Sectors<'a> {
         (0..self.list.len()).all(|index| self.is_write(index, is_accepted))
     }
 
-    /// Number of the write that the block should contain: the expected write if a sector has it,
-    /// otherwise the number in a stamp or in the header.
+    /// Number of the write whose data the block should contain: the expected write if a sector has
+    /// it, otherwise the number in a stamp or in the header.
     fn reference(&self, header: Option<Header>, expected: Expected) -> Option<u64> {
         let numbers = || {
             let sectors = self.list.iter().enumerate();

@@ -1,4 +1,4 @@
-//! Damage to a block.
+//! Describes the damage that was found in a block.
 
 use leadline_protocol::report::verify::Damage;
 

@@ -1,4 +1,4 @@
-//! Findings about duration, depth and pattern.
+//! Findings about duration, queue depth and access pattern.
 
 use crate::plan::issues::Issues;
 use leadline_protocol::{

@@ -46,7 +46,8 @@ fn snia_notes(test: &SniaTest, steps: &[StepPlan]) -> Vec<String> {
     notes
 }
 
-/// Example: `about 4 h 40 min to 23 h 20 min in total, plus the time to write the active range`.
+/// For example, `about 4 h 40 min to 23 h 20 min in total, plus the time to write the active
+/// range`.
 fn rounds_time(test: &SniaTest, steps: &[StepPlan]) -> String {
     let seconds = |most: u32| -> f64 {
         let runs = steps.iter().zip(test.runs());
@@ -122,8 +123,9 @@ fn curve_notes(curve: &LoadCurve, steps: &[StepPlan]) -> Vec<String> {
     notes
 }
 
-/// The standard deviation of the number of arrivals is the square root of its mean. About one run
-/// in 30,000 exceeds the mean by more than four standard deviations. `None` for reads.
+/// Returns a number of bytes that the runs will almost certainly not exceed; `None` for reads. The
+/// number of arrivals is random, and its standard deviation is the square root of its mean. About
+/// one run in 30,000 exceeds the mean by more than four standard deviations.
 fn most_bytes(rates: &[(f64, u32)], steps: &[StepPlan]) -> Option<u64> {
     let jobs = &steps.first()?.plan.jobs;
     let job = jobs.iter().find(|_| writes(jobs))?;

@@ -111,7 +111,7 @@ fn problems_of_all_steps_are_reported_together() {
     );
 }
 
-/// The step does not contain the invalid value.
+/// The invalid value is in the sweep and not in the step, so the problem must refer to the sweep.
 #[test]
 fn problems_of_a_swept_value_identify_the_sweep() {
     let sweep = json!([{"option": "iodepth", "values": [1, 0]}]);

@@ -1,4 +1,4 @@
-//! What a run measured, phrased as the answer to a question.
+//! Phrases what a run measured as the answer to a question.
 
 use crate::analysis::findings::questions::workload::Workload;
 use leadline_protocol::{
@@ -16,7 +16,7 @@ pub(crate) struct Answer {
     pub evidence: Value,
 }
 
-/// In the functions below, `None` means that a latency was not measured.
+/// Returns the answer, or `None` if a latency was not measured.
 pub(crate) type AnswerFn = fn(&Workload, &Report) -> Option<Answer>;
 
 /// Commits per second of a log that flushes each write.
@@ -34,7 +34,7 @@ pub(crate) fn log_writes(workload: &Workload, report: &Report) -> Option<Answer>
     Some(Answer { sentence, evidence })
 }
 
-/// Rate of writes that are made durable one by one.
+/// Rate of single writes that are each made durable.
 pub(crate) fn journal_writes(workload: &Workload, report: &Report) -> Option<Answer> {
     let written = &report.write;
     let iops = rate(written.iops);
@@ -68,7 +68,7 @@ pub(crate) fn journal_writes(workload: &Workload, report: &Report) -> Option<Ans
     Some(Answer { sentence, evidence })
 }
 
-/// IOPS at a depth.
+/// IOPS and mean latency at a queue depth.
 pub(crate) fn random_iops(workload: &Workload, report: &Report) -> Option<Answer> {
     let mut evidence = json!({"in_flight": workload.in_flight});
     let mut rates = Vec::new();
@@ -83,7 +83,7 @@ pub(crate) fn random_iops(workload: &Workload, report: &Report) -> Option<Answer
     Some(Answer { sentence, evidence })
 }
 
-/// Bytes per second at a depth.
+/// Throughput at a queue depth.
 pub(crate) fn throughput(workload: &Workload, report: &Report) -> Option<Answer> {
     let mut evidence = json!({"in_flight": workload.in_flight});
     let mut rates = Vec::new();
@@ -96,8 +96,8 @@ pub(crate) fn throughput(workload: &Workload, report: &Report) -> Option<Answer>
     Some(Answer { sentence, evidence })
 }
 
-/// I/Os per block of a synthetic full backup and of a reverse incremental backup, by their
-/// percentage of reads: Veeam knowledge base, KB2893 ("IOPS/Block") and KB2014.
+/// Percentage of reads, subject of the sentence, and number of I/Os per block for each kind of
+/// backup: Veeam knowledge base, KB2893 ("IOPS/Block") and KB2014.
 const BACKUPS: [(u8, &str, u32); 2] = [
     (50, "A synthetic full backup", 2),
     (33, "A reverse incremental backup", 3),
@@ -127,7 +127,7 @@ pub(crate) fn is_backup(workload: &Workload) -> bool {
         .any(|(rwmixread, ..)| Some(*rwmixread) == workload.rwmixread)
 }
 
-/// The latency of one I/O at a time.
+/// Latency with one I/O in flight.
 pub(crate) fn single_io_latency(workload: &Workload, report: &Report) -> Option<Answer> {
     let (name, stats) = directions(workload, report).next()?;
     let (mean_ns, p99_ns) = mean_and_p99(stats)?;
@@ -143,7 +143,7 @@ pub(crate) fn single_io_latency(workload: &Workload, report: &Report) -> Option<
     Some(Answer { sentence, evidence })
 }
 
-/// The directions of the workload, with their name.
+/// Returns the name and statistics of each direction that the workload uses.
 fn directions<'a>(
     workload: &Workload,
     report: &'a Report,
@@ -156,7 +156,7 @@ fn directions<'a>(
     .filter_map(|(is_used, name, stats)| is_used.then_some((name, stats)))
 }
 
-/// `Random 4 KiB reads and writes, 64 in flight`
+/// For example, `Random 4 KiB reads and writes, 64 in flight`.
 fn kind(workload: &Workload) -> String {
     let order = if workload.random {
         "Random"

@@ -6,7 +6,7 @@ use leadline_protocol::{
     report::{Report, stats::DirectionStats},
 };
 
-/// A value in a report.
+/// A measured value that can have a limit.
 #[derive(Clone, Copy)]
 pub(crate) enum Metric {
     ReadIops,
@@ -55,13 +55,13 @@ impl Metric {
         matches!(self, Self::ReadMean | Self::WriteMean | Self::FlushP99)
     }
 
-    /// The subject of a comparison, with its verb.
+    /// The subject and verb of the sentence that compares the value with the limit.
     fn subject(self, workload: &Workload) -> &'static str {
         let is_mixed = workload.is_mixed();
         match self {
             Self::ReadIops if is_mixed => "The read IOPS are",
             Self::WriteIops if is_mixed => "The write IOPS are",
-            // Follows the comparison of the p99 of the flushes.
+            // This sentence follows the comparison of the flushes' p99.
             Self::WriteIops if workload.flush.is_some() && !workload.random => "The commit rate is",
             Self::ReadMean if workload.in_flight > 1 => "The mean read latency is",
             Self::WriteMean if workload.in_flight > 1 => "The mean write latency is",

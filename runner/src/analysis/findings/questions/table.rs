@@ -1,5 +1,5 @@
-//! The questions: the jobs that match them, the values that answer them, and published limits. The
-//! first question that matches applies.
+//! The questions, with the jobs that match them, the values that answer them, and published limits.
+//! The first matching question applies.
 
 use crate::analysis::findings::questions::{
     answer::{self, AnswerFn},
@@ -11,7 +11,7 @@ pub(crate) struct Question {
     /// Code of the finding.
     pub code: &'static str,
     pub is_asked: fn(&Workload) -> bool,
-    /// Minimum number of I/Os (of flushes, if each write is flushed) for an answer.
+    /// Minimum number of I/Os for an answer, or of flushes if each write is flushed.
     pub min_ios: u64,
     pub answer: AnswerFn,
     pub limits: &'static [Limit],
@@ -29,9 +29,9 @@ const MAX_RECORD: u64 = 16 << 10;
 const MAX_PAGE: u64 = 16 << 10;
 /// Minimum size of I/Os in recipes that measure bandwidth, in bytes.
 const MIN_BANDWIDTH_BYTES: u64 = 64 << 10;
-/// The lowest depth in recipes that measure IOPS: memory cards and dbench's latency test.
+/// Lowest queue depth in recipes that measure IOPS (memory cards and dbench's latency test).
 const MIN_IOPS_DEPTH: u64 = 4;
-/// The depth of memory card tests.
+/// Queue depth of memory card tests.
 const CARD_DEPTH: u64 = 4;
 const KIB: u64 = 1024;
 const MIB: u64 = 1024 * KIB;
@@ -125,7 +125,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
         limits: &[],
         advice: "Source: Veeam knowledge base, KB2014 and KB2893. Test with the block size of the backup job.",
     },
-    // Maximum IOPS: the documentation of all clouds, GitLab, dbench, memory cards, databases.
+    // Maximum IOPS: documentation of cloud providers, GitLab, dbench, memory cards, databases.
     Question {
         code: "random_iops",
         is_asked: |workload| {
@@ -195,7 +195,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
         ],
         advice: "Compare a cloud disk with the limit of its type and size, and repeat the test with more I/Os in flight: the IOPS are the disk's limit only if they no longer increase.",
     },
-    // Bandwidth: the documentation of all clouds, Veeam's full backup, SAP HANA, memory cards.
+    // Bandwidth: documentation of cloud providers, Veeam's full backup, SAP HANA, memory cards.
     Question {
         code: "throughput",
         is_asked: |workload| {
@@ -242,7 +242,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
         ],
         advice: "Compare a cloud disk with the limit of its type and size, and with that of the virtual machine.",
     },
-    // Latency: the documentation of clouds, kbench.
+    // Latency: documentation of cloud providers, kbench.
     Question {
         code: "single_io_latency",
         is_asked: |workload| {
@@ -272,7 +272,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
     },
 ];
 
-/// One writer whose short writes are flushed or durable one by one.
+/// Whether there is only one short write in flight at a time, as in a log that commits each record.
 fn is_commit(workload: &Workload) -> bool {
     is_short_write(workload) && workload.in_flight == 1
 }
@@ -281,12 +281,12 @@ fn is_short_write(workload: &Workload) -> bool {
     workload.writes && !workload.reads && workload.max_bytes <= MAX_RECORD
 }
 
-/// A test of the disk, without the page cache and without flushes.
+/// Whether the disk is tested without the page cache and without flushes.
 fn is_load(workload: &Workload) -> bool {
     workload.direct && workload.flush.is_none()
 }
 
-/// GitLab's own test: 75 % random reads of 4 KiB at depth 64.
+/// Whether this is GitLab's own test: 75 % random reads of 4 KiB at depth 64.
 fn is_gitaly(workload: &Workload) -> bool {
     workload.bytes == Some(4 * KIB) && workload.rwmixread == Some(75)
 }
@@ -295,7 +295,7 @@ fn is_card(workload: &Workload) -> bool {
     workload.bytes == Some(4 * KIB) && workload.workers == 1 && workload.in_flight == CARD_DEPTH
 }
 
-/// A disk's maximum IOPS in one direction.
+/// Whether this measures a disk's maximum 4 KiB IOPS, at a higher depth than memory card tests.
 fn is_disk_test(workload: &Workload) -> bool {
     workload.bytes == Some(4 * KIB) && workload.in_flight > CARD_DEPTH
 }

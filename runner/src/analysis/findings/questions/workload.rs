@@ -5,10 +5,12 @@ use leadline_protocol::{
     plan::job::{Mode, ResolvedJob},
 };
 
-/// A random pattern with fewer blocks accesses the same blocks repeatedly.
+/// Minimum number of blocks in a random pattern. With fewer, it accesses the same blocks
+/// repeatedly.
 const MIN_RANDOM_BLOCKS: u64 = 1000;
 
-/// All jobs of a run, which start together and are the same except for their names and targets.
+/// The common workload of all jobs in a run, which start together and differ only in their names
+/// and targets.
 pub(crate) struct Workload {
     pub random: bool,
     pub reads: bool,
@@ -25,7 +27,7 @@ pub(crate) struct Workload {
     pub direct: bool,
     /// Whether writes are opened with `O_SYNC` or `O_DSYNC`.
     pub sync_writes: bool,
-    /// With memory mappings, a flush is msync(2) of the whole region.
+    /// Whether files are memory-mapped, so that a flush is an msync(2) of the whole region.
     pub is_mapped: bool,
     /// The system call that flushes each write.
     pub flush: Option<&'static str>,
@@ -146,7 +148,7 @@ fn is_limited(job: &ResolvedJob) -> bool {
         || pattern.fsync.max(pattern.fdatasync) > 1
 }
 
-/// The IOPS of two disks are not a result for one disk.
+/// Whether all jobs use the same device. The IOPS of two disks are not a result for one disk.
 fn use_one_device(jobs: &[ResolvedJob]) -> bool {
     let mut devices = jobs
         .iter()

@@ -231,8 +231,8 @@ impl Ring for KernelRing {
             self.completion.sync();
         }
         let result = self.call(reap, at_least, timeout_ns);
-        // Sync completions first: a completed I/O was accepted by a system call that has returned,
-        // or by the SQPOLL thread's current call (`uring::entries_for`).
+        // The completion queue must be synchronized first: a completed I/O was accepted by a system
+        // call that has returned, or by the SQPOLL thread's current call (`uring::entries_for`).
         self.completion.sync();
         self.submission.sync();
         result

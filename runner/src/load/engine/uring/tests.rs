@@ -316,8 +316,8 @@ fn an_asynchronous_completion_is_reaped_among_inline_completions() {
     assert!(work.drain(u64::MAX));
 }
 
-/// A source with more I/Os in the distant future, so that the loop wakes up at the end of the
-/// phase.
+/// A source whose remaining I/Os are due in the distant future, so that the loop wakes up at the
+/// end of the phase.
 struct Unfinished(List);
 
 impl Source for Unfinished {

@@ -61,7 +61,7 @@ const FAST: Run = Run {
     lookup_ns: 2000,
 };
 
-/// I/Os that are slower in the middle, so the groups get shorter and then longer.
+/// The I/Os in the middle are slower, so the groups get shorter and then longer again.
 const CHANGING: Run = Run {
     ios: 60_000,
     io_ns: |io| {
@@ -104,7 +104,7 @@ fn lookups_stay_within_their_time_budget() {
         ios: 2_000_000,
         ..FAST
     };
-    // 0.5 %, plus the first 1 ms of 2 s.
+    // Lookups take 0.5 % of the time, plus 1 ms at the start of a run of 2 s.
     let share = long.samples(1).1;
     assert!((0.002..0.008).contains(&share), "{share}");
 }
@@ -117,7 +117,7 @@ fn first_ios_are_all_looked_up() {
         .zip(0..)
         .take_while(|(sample, io)| **sample == (*io, 1))
         .count();
-    // 1 ms of lookups.
+    // Every I/O is looked up until lookups have taken 1 ms.
     assert!((400..=600).contains(&all), "{all}");
 }
 

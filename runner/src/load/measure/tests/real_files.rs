@@ -188,7 +188,7 @@ fn counts<E: Engine>(engine: E, depth: usize, name: &str) -> (u64, u64, u64) {
         None,
         1,
     );
-    // Reads of the counter are also counted.
+    // Reading the counter increases it, too.
     let first = thread_io(name);
     let before = thread_io(name);
     let exit = work.run(&AtomicU64::new(u64::MAX), &stats).unwrap();

@@ -88,7 +88,7 @@ fn normal_is_truncated_at_both_ends() {
     const STEPS: i32 = 64;
     for deviation_percent in [5.0, 10.0, 50.0] {
         let density = |at: f64| (-0.5 * ((at - 100.0) / (2.0 * deviation_percent)).powi(2)).exp();
-        // The midpoint rule. Its error is far below the sampling error of a million draws.
+        // Uses the midpoint rule, whose error is far below the sampling error of a million draws.
         let weight = |slot: i32| {
             let midpoint = |step: i32| (f64::from(step) + 0.5) / f64::from(STEPS);
             (0..STEPS)

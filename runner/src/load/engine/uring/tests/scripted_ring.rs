@@ -215,8 +215,8 @@ fn asynchronous_completions_are_refilled_in_pairs() {
         Accept(0, 1),
     ];
     let mut case = script(&responses, &[], 13, 8).build();
-    // A batch of 8, a wait for 4 of them, the next 4 in two pairs, a wait for one, the last of 13
-    // I/Os.
+    // The calls are: a batch of 8, a wait for 4 of them, the next 4 in two pairs, a wait for one,
+    // and the last of the 13 I/Os.
     assert_eq!(case.run_to_end(), LoopExit::Finished);
     assert_eq!((case.ios(), case.counts.enters.get()), (13, 6));
     let reads = case.stats.of(Kind::Read);
