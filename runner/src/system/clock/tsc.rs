@@ -1,5 +1,6 @@
-//! Reads CLOCK_MONOTONIC from the time stamp counter if the kernel uses it: 10 ns per reading
-//! instead of 25 ns for clock_gettime(2), which matters for I/O from the page cache.
+//! Computes CLOCK_MONOTONIC from the time stamp counter if that is the clock source of the kernel. A
+//! reading takes 10 ns instead of 25 ns for clock_gettime(2), which is significant for I/O from the
+//! page cache.
 //!
 //! At least every 256 ms, this clock is synchronized with CLOCK_MONOTONIC, so that it follows NTP
 //! rate adjustments. If the counter cannot be used, every reading calls clock_gettime.

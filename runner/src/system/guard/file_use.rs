@@ -135,7 +135,7 @@ pub(crate) fn check_unlocked(file: &OwnedFd) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Only test for a lock, because acquiring a write lock requires a descriptor that is open for
+/// Only tests for a lock, because acquiring a write lock requires a descriptor that is open for
 /// writing.
 fn has_posix_lock(file: &OwnedFd) -> bool {
     // SAFETY: all zeros is a valid `flock`: the whole file.
