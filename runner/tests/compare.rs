@@ -418,7 +418,7 @@ fn server_run(number: u32, result: &Value) -> Value {
         "findings": [], "sample_ms": 100, "study": null, "repeat": null, "damaged": false})
 }
 
-/// Starts a server that answers one request with each of the runs, and returns the requests.
+/// Starts a server that answers one request per run with that run. The thread returns the requests.
 fn serve(runs: Vec<Value>) -> (SocketAddr, JoinHandle<Vec<String>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
