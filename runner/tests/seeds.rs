@@ -127,8 +127,8 @@ fn diskspd() -> Vec<(String, Value)> {
             commands.push((format!("diskspd.exe {text} {target}"), job));
         }
     }
-    // For writes to a file, the article bypasses the software cache only with -Su. This command does
-    // not bypass it.
+    // For writes to a file, the article bypasses the software cache only with -Su, which this
+    // command does not have.
     commands.push((
         "diskspd.exe -w100 -r -b8k -d10 -o32 F:\\testfile4.dat".into(),
         with(&write, json!({"direct": 0})),

@@ -92,7 +92,8 @@ impl StoredFile {
         }
     }
 
-    /// # Errors Returns the reason that cached pages cannot be counted.
+    /// # Errors
+    /// Returns the reason that cached pages cannot be counted.
     pub(crate) fn residency_method(&self) -> Result<ResidencyMethod, String> {
         self.residency
             .map_or_else(|| ResidencyMethod::detect(self.file()), Ok)

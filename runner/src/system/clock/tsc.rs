@@ -1,4 +1,4 @@
-//! Computes CLOCK_MONOTONIC from the time stamp counter if that is the clock source of the kernel. A
+//! Computes CLOCK_MONOTONIC from the time stamp counter if that is the kernel's clock source. A
 //! reading takes 10 ns instead of 25 ns for clock_gettime(2), which is significant for I/O from the
 //! page cache.
 //!

@@ -41,9 +41,11 @@ pub struct ResidencyMap {
 }
 
 impl ResidencyMethod {
-    /// Selects a system call that works for this file.  # Errors Returns the reason that neither
-    /// call works. If the user neither owns nor may write to the file, cachestat(2) fails and
-    /// mincore(2) reports every page as cached.
+    /// Selects a system call that works for this file.
+    ///
+    /// # Errors
+    /// Returns the reason that neither call works. If the user neither owns nor may write to the
+    /// file, cachestat(2) fails and mincore(2) reports every page as cached.
     pub fn detect(file: BorrowedFd) -> Result<Self, String> {
         match cachestat(file, &(0..1)) {
             Ok(_) => Ok(Self::Cachestat),

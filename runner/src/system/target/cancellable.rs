@@ -52,8 +52,10 @@ pub(crate) fn finish_with_grace<T: Send + 'static>(
     wait_with_grace(&start("cancellable", work)?, stop, grace)
 }
 
-/// Waits for a result from another thread, until `grace` after a stop.  # Errors Returns an error
-/// if the thread ended without a result.
+/// Waits for a result from another thread, until `grace` after a stop.
+///
+/// # Errors
+/// Returns an error if the thread ended without a result.
 pub(crate) fn wait_with_grace<T>(
     results: &Receiver<T>,
     stop: &AtomicBool,
