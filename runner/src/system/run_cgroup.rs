@@ -67,7 +67,7 @@ impl RunCgroup {
 }
 
 impl Drop for RunCgroup {
-    /// Ignore failures, because the next run removes leftover groups.
+    /// Ignores failures, because the next run removes leftover groups.
     fn drop(&mut self) {
         let _ = move_process(&self.home);
         let _ = fs::remove_dir(&self.dir);

@@ -37,9 +37,9 @@ enum Equal {
     Counts,
     /// The total I/Os and bytes of both directions must match.
     Totals,
-    /// Nothing must match: this is a documented difference, which the plan reports.
+    /// No match is required: this is a documented difference, which the plan reports.
     Reported,
-    /// Nothing must match: the plan rejects the job.
+    /// No match is required: the plan rejects the job.
     Rejected,
 }
 

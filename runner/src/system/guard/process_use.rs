@@ -104,8 +104,8 @@ impl Guard {
 }
 
 impl BackingFile<'_> {
-    /// Checks leases and locks of the file. This detects even processes that are not visible, as long
-    /// as the file is visible.
+    /// Checks leases and locks of the file. This also detects processes that are not visible, as
+    /// long as the file is.
     fn check_leases_and_locks(&self) -> Result<(), Problem> {
         let path = Path::new(&self.backing.path);
         let is_file = |found| self.backing.is_file(Stat::of(&found));

@@ -99,7 +99,7 @@ impl ResidencyMethod {
     }
 }
 
-/// Limit the counts to the region, because the last page may extend beyond it.
+/// Limits the counts to the region, because the last page may extend beyond it.
 fn limited(residency: Residency, region: &Region) -> Residency {
     Residency {
         cached: residency.cached.min(region.bytes()),

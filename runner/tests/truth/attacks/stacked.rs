@@ -703,7 +703,7 @@ fn switched(at: &Path, options: &[&str], option: &'static str) -> Prepared {
     })
 }
 
-/// Also accepts smaller device shares than expected, up to this share.
+/// Also accepts larger device shares than expected, up to `device`.
 fn up_to(device: f64, truth: Truth) -> Truth {
     Truth {
         memory: (1.0 - device - 0.01).min(*truth.memory.start())..=*truth.memory.end(),

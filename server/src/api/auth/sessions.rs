@@ -163,7 +163,7 @@ fn random_secret() -> anyhow::Result<String> {
     Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Ignore poisoning, because no code leaves the maps partially updated.
+/// Ignores poisoning, because no code leaves the maps partially updated.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
