@@ -1,4 +1,5 @@
-//! Creates `web/dist`, so that the server can be built without the web application.
+//! Creates `web/dist` if it is missing, so that the server can be built without the web
+//! application.
 
 use std::path::Path;
 

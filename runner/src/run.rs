@@ -1,4 +1,4 @@
-//! One run, from job to report. The results cover only the measured window.
+//! A run, from job to report. Results include only the measured window.
 
 mod backing_file;
 mod cache_preparation;
@@ -107,18 +107,18 @@ fn enter_cgroup(plan: &Plan) -> Result<RunCgroup, String> {
 }
 
 /// Raises the soft limit on open files, which is often 1,024: every worker opens each file, and the
-/// observers open it once more.
+/// observers open each file again.
 fn raise_file_limit() {
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit {
         current: limit.maximum,
         ..limit
     };
-    // A failure surfaces later, when the files are opened.
+    // Errors are ignored here; opening the files reports them.
     let _ = setrlimit(Resource::Nofile, raised);
 }
 
-/// Reported as a finding, because results stay valid if files cannot be removed.
+/// A finding instead of an error, because the results are valid even if files cannot be removed.
 fn clean_up_failed(problem: Problem) -> Finding {
     Finding {
         code: problem.code,
@@ -141,7 +141,7 @@ fn fail(sink: &mut EventSink, problems: Vec<Problem>) -> u8 {
     exit_code
 }
 
-/// `hung_layout`: file that was being laid out, if its storage did not respond.
+/// `hung_layout`: the file that was being laid out when its storage stopped responding.
 fn interrupted(sink: &mut EventSink, stop: &StopSignal, hung_layout: Option<String>) -> u8 {
     let mut problem = Problem::environment(
         "interrupted",

@@ -1,5 +1,5 @@
-//! Kernel access: host facts, device tree, guard, targets, storage layers, probes, buffers and
-//! clock.
+//! Host and kernel access: host facts, device tree, guard, targets, storage layers, probes, buffers
+//! and clock.
 
 pub(crate) mod buffers;
 pub(crate) mod clock;

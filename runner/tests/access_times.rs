@@ -1,5 +1,6 @@
-//! Plans, and runs that only read, do not change the access time of their targets, which backup
-//! programs and mail readers use. `strictatime` makes every read by another program visible.
+//! Plans and read-only runs must not change the access times of their targets, because backup
+//! programs and mail readers rely on them. The `strictatime` option makes every read by another
+//! program visible.
 
 mod scratch;
 
@@ -28,7 +29,7 @@ fn set_past(path: &Path) {
     File::open(path).unwrap().set_times(times).unwrap();
 }
 
-/// The directories and files that a plan may examine: with data, blank, sparse and empty.
+/// All kinds of directories and files that a plan may examine: with data, blank, sparse and empty.
 fn create_tree(root: &Path) -> Vec<PathBuf> {
     let directory = root.join("directory");
     fs::create_dir(&directory).unwrap();

@@ -1,5 +1,5 @@
-//! Priorities of individual I/Os: the kernel's block layer receives the same priorities from fio and from
-//! the runner (tracepoint block_rq_issue of a loop device).
+//! Per-I/O priorities: fio and the runner send the same priorities to the kernel's block layer
+//! (tracepoint block_rq_issue of a loop device).
 
 mod scratch;
 
@@ -39,7 +39,7 @@ impl Instance {
         Some(instance)
     }
 
-    /// The requests since the last call. A line ends with `+ SECTORS CLASS,HINT,LEVEL [COMMAND]`.
+    /// Requests since the last call. A line ends with `+ SECTORS CLASS,HINT,LEVEL [COMMAND]`.
     fn take(&self) -> Requests {
         let trace = self.0.join("trace");
         let text = fs::read_to_string(&trace).unwrap();
@@ -48,7 +48,7 @@ impl Instance {
         for line in text.lines().filter(|line| line.contains("block_rq_issue:")) {
             let (start, _) = line.rsplit_once(" [").unwrap();
             let priority = start.rsplit(' ').next().unwrap().to_owned();
-            // Before 6.18 or so, the priority is not printed.
+            // Kernels before about 6.18 do not print the priority.
             if priority.contains(',') {
                 *requests.entry(priority).or_default() += 1;
             }
@@ -83,7 +83,7 @@ fn reported(output: &[u8], direction: &str) -> BTreeMap<(u64, u64), u64> {
     priorities.into_iter().flatten().map(entry).collect()
 }
 
-/// Options, and the percentage of requests with each `CLASS,HINT,LEVEL`.
+/// Options, and the expected percentage of requests with each `CLASS,HINT,LEVEL`.
 const JOBS: &[(&str, &[(&str, f64)])] = &[
     (
         "--ioengine=io_uring --cmdprio_percentage=20 --cmdprio_class=3",
@@ -140,7 +140,7 @@ fn requests_have_the_same_priorities_as_in_fio() {
                 return skip("the kernel does not report request priorities");
             }
             for (priority, percent) in *expected {
-                // Without a priority, the kernel uses one that depends on the nice value.
+                // Without an explicit priority, the kernel derives one from the nice value.
                 let others = expected.iter().filter(|(other, _)| other != priority);
                 let found = match *priority {
                     "none,0,0" => {

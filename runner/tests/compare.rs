@@ -64,7 +64,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// Joins all lines, because line wrapping depends on the length of the paths.
+/// Joins all lines, because the wrapping of lines depends on the length of paths.
 fn words(bytes: &[u8]) -> String {
     text(bytes).split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -155,7 +155,7 @@ fn contradictory_reports_are_damaged() {
 fn files_are_paired_in_natural_order() {
     let directory = tempfile::tempdir().unwrap();
     let result = result();
-    // Without natural order, 10.json is the second file of one group only.
+    // Without natural sorting, 10.json would sort second in only one of the groups.
     let factors: Vec<f64> = (0..12).map(|run| 1.0 + f64::from(run)).collect();
     let a = write_copies(directory.path(), "a", &result, &factors);
     let slower: Vec<f64> = factors.iter().map(|factor| factor * 0.93).collect();
@@ -411,14 +411,14 @@ fn sources_that_are_not_results_are_reported_by_name() {
     }
 }
 
-/// A run as a server returns it.
+/// A run, in the format in which a server returns it.
 fn server_run(number: u32, result: &Value) -> Value {
     json!({"number": number, "status": "done", "jobs": 1, "resolved": result["jobs"],
         "host_facts": result["host"], "report": result["report"], "verdict": result["verdict"],
         "findings": [], "sample_ms": 100, "study": null, "repeat": null, "damaged": false})
 }
 
-/// Answers one request with each of the runs, and returns the requests.
+/// Starts a server that answers one request per run with that run. The thread returns the requests.
 fn serve(runs: Vec<Value>) -> (SocketAddr, JoinHandle<Vec<String>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -442,8 +442,8 @@ fn serve(runs: Vec<Value>) -> (SocketAddr, JoinHandle<Vec<String>>) {
     (address, server)
 }
 
-/// A server omits the results of a run that does not match its checksum. Neither the run nor the
-/// baseline may pass a rule, even if a server returned results.
+/// A server omits the results of a run that does not match its checksum. Such a run or baseline
+/// must not pass a rule, even if the server does return results.
 #[test]
 fn damaged_runs_pass_no_rule() {
     let result = result();

@@ -98,7 +98,7 @@ fn jobs_of_one_result_are_added_and_their_bins_merged() {
     let other = store(directory.path(), "json", &[without_bins]);
     let (comparison, _) = compare(&one, &other, &[]);
     assert_eq!(values(&comparison, "read_iops"), json!([1500.0, 1500.0]));
-    // 1,970 of 2,000 I/Os took 1,500 ns, 15 took 9,000 ns: the 1,980th is one of the latter.
+    // Of 2,000 I/Os, 1,970 took 1,500 ns and 15 took 9,000 ns. The 1,980th is one of the latter.
     assert_eq!(
         values(&comparison, "read_lat_p99_ns"),
         json!([9000.0, null])
@@ -150,7 +150,7 @@ fn fio_and_leadline_results_are_compared() {
     }
 }
 
-/// The numbers match the ones that fio printed.
+/// The numbers are equal to the ones printed by fio.
 #[test]
 fn a_real_fio_result_is_read() {
     let directory = tempfile::tempdir().unwrap();

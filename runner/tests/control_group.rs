@@ -1,5 +1,6 @@
-//! A run has its own cgroup if the host permits it, so its I/O is known even with a neighbor on the
-//! same disk. Requires cgroup v2 with the io controller, so it runs in user-mode Linux.
+//! If the host permits it, a run has its own cgroup, so that its I/O can be counted even while
+//! another program uses the same disk. Requires cgroup v2 with the io controller, so the test runs
+//! in user-mode Linux.
 
 mod scratch;
 
@@ -22,7 +23,7 @@ use std::{
 
 const MIB: u64 = 1 << 20;
 const SIZE: u64 = 8 * MIB;
-/// The neighbor's rate in bytes per second.
+/// I/O rate of the other program, in bytes per second.
 const RATE: u64 = 4 * MIB;
 const UNIT: &str = "/run/cgroup/unit";
 

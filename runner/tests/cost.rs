@@ -17,11 +17,11 @@ use std::{
     time::Instant,
 };
 
-/// With nine rounds, the second and the eighth of the sorted values bound a confidence interval of
-/// more than 95 %.
+/// With nine rounds, the second and the eighth of the sorted values are the bounds of a confidence
+/// interval of more than 95 %.
 const ROUNDS: usize = 9;
 
-/// IOPS, and CPU time of the workers per I/O in ns.
+/// IOPS, and the workers' CPU time per I/O in ns.
 fn run(document: &Value) -> (f64, f64) {
     let report = report(document)["report"].clone();
     let part = |name: &str| report["jobs"][0][name].as_f64().unwrap();
@@ -36,19 +36,19 @@ fn by_default(job: &Value) -> Value {
     json!({"jobs": [job]})
 }
 
-/// The first sample would be due after the end.
+/// The interval is so long that the first sample would be due after the end of the run.
 fn without_samples(job: &Value) -> Value {
     json!({"jobs": [job], "sample_ms": 10_000})
 }
 
-/// IOPS ratios (with ÷ without), sorted.
+/// Sorted IOPS ratios (with samples ÷ without).
 fn compare(what: &str, job: &Value) -> Vec<f64> {
     let with = by_default(job);
     let without = without_samples(job);
     let mut iops = Vec::new();
     let mut cpu = Vec::new();
     for round in 0..ROUNDS {
-        // The order alternates, because the first run changes the state of the host.
+        // The order alternates, because the first run of a pair changes the state of the host.
         let (a, b) = if round % 2 == 0 {
             let a = run(&with);
             (a, run(&without))
@@ -135,7 +135,7 @@ fn each_probe() {
     });
 }
 
-/// A file with data in the page cache and on the device.
+/// A file whose data is both in the page cache and on the device.
 fn filled(path: &Path, bytes: u64) -> File {
     scratch::image(path, bytes);
     File::options().read(true).write(true).open(path).unwrap()

@@ -1,4 +1,4 @@
-//! Faults of disks that need user-mode Linux: each test is a row in docs/lab/faults.md.
+//! Disk faults that require user-mode Linux. Each test is a row in docs/lab/faults.md.
 
 mod scratch;
 
@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Real dm and md devices in user-mode Linux; `device` must be rejected because of `holder`.
+/// Real dm and md devices in user-mode Linux. `device` must be rejected, because `holder` uses it.
 fn check_holder(device: &str, holder: &str) {
     let before = std::fs::read(device).unwrap();
     let job = json!({"name": "raw", "filename": device, "rw": "write", "bs": "4k", "direct": 1, "ioengine": "psync"});
@@ -75,7 +75,7 @@ fn scsi_disk() -> String {
     }
 }
 
-/// The disk is removed as if it were unplugged. Other disks can be tested afterwards.
+/// Removes the disk as if it were unplugged. Other disks can be tested afterward.
 #[test]
 fn a_deleted_scsi_disk_fails_the_run_within_two_seconds() {
     if !uml::is_inside() {

@@ -1,4 +1,4 @@
-//! This host's device list, compared with sysfs and with devices that the test creates.
+//! Compares this host's device list with sysfs and with devices that the test creates.
 
 mod scratch;
 
@@ -70,7 +70,7 @@ fn every_device_has_its_size_parents_and_access() {
         for access in [&device.read_access, &device.write_access] {
             assert_eq!(access.allowed, access.reason.is_none(), "{device:?}");
         }
-        // Other tests attach and detach loop devices at the same time.
+        // Other tests attach and detach loop devices concurrently.
         if device.name.starts_with("loop") {
             continue;
         }

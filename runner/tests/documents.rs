@@ -122,7 +122,7 @@ fn every_number_is_defined() {
         .iter()
         .filter(|event| event["type"] == "report")
     {
-        // The evidence for verdicts and findings repeats these numbers.
+        // Skip the evidence of verdicts and findings, which repeats these numbers.
         names(&report["report"], &mut found);
     }
     found.retain(|name| !NOT_NUMBERS.contains(&name.as_str()) && name.parse::<f64>().is_err());

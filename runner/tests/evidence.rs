@@ -1,5 +1,5 @@
-//! Facts about targets in the report, for files with known extents and cached pages on test
-//! filesystems.
+//! Facts about targets in reports, for files on test filesystems with known extents and cached
+//! pages.
 
 mod scratch;
 
@@ -187,8 +187,9 @@ fn direct_writes_use_the_page_cache_as_reported() {
             continue;
         };
         let job = json!({"filename": disk.file("f"), "size": "64m", "rw": "write", "bs": "1m", "direct": 1, "ioengine": "psync"});
-        // The kernel drops the copied pages from the page cache, but counts them as dirtied, for
-        // the whole host. The minimum of several runs excludes other writers.
+        // The kernel drops the copied pages from the page cache, but includes them in the host-wide
+        // count of dirtied pages. The minimum of several runs excludes pages dirtied by other
+        // programs.
         let reports: Vec<Value> = (0..4).map(|_| report(&job)["report"].clone()).collect();
         let dirtied = reports
             .iter()
@@ -357,7 +358,7 @@ fn transition_to_memory_is_detected() {
     let Some(disk) = Disk::ext4() else { return };
     let job = json!({"filename": disk.file("f"), "size": "8m", "rw": "randread", "bs": "4k", "direct": 0, "rate_iops": 4000, "runtime": "3s", "time_based": 1});
     let fetched = |report: &Value| report["storage"]["read_bytes"].as_u64().unwrap();
-    // Retry if the host evicted pages and some blocks were fetched twice.
+    // Retry if the host evicted pages, so that some blocks were fetched twice.
     let report = (0..4)
         .map(|_| report(&job)["report"].clone())
         .find(|report| fetched(report) < 9 * MIB)

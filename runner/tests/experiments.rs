@@ -1,5 +1,5 @@
 //! Each of the five experiments must reproduce its published result on a small scale. The tests
-//! compare counters, and speed only between memory and disk.
+//! compare counters; they compare speed only between memory and disk.
 
 mod scratch;
 
@@ -34,7 +34,7 @@ fn experiment(name: &str, max_size: &str) -> Value {
     study
 }
 
-/// Runs one experiment at a time, because device counters, Buffers and Cached are host-wide.
+/// Runs only one experiment at a time, because device counters, Buffers and Cached are host-wide.
 static ALONE: Mutex<()> = Mutex::new(());
 
 /// Runs an experiment on a test disk; returns `None` and reports a skip if none is available.
@@ -91,7 +91,7 @@ fn experiment_000_second_run_from_memory() {
 
 #[test]
 fn experiment_001_first_write_differs_from_the_second() {
-    // Times depend on the disk; the cause of the difference does not.
+    // The times depend on the disk, but the cause of the difference does not.
     let Some(steps) = run_experiment("001-first-write.json", "16m") else {
         return;
     };
@@ -134,12 +134,12 @@ fn experiment_002_issued_and_device_ios() {
         device_byte_ratio(&steps[2], "write")
     );
     assert_eq!(class(1, "read"), "page_cache");
-    // A busy host may write back the pages before the end.
+    // On a busy host, the pages may have been written back before the end of the run.
     let pending = steps[3]["verdict"]["write"]["evidence"]["dirty_end_bytes"].as_u64();
     if pending > Some(20 << 20) {
         assert_eq!(class(3, "write"), "deferred_write");
     }
-    // Buffered writes reach the device in larger requests, or have not reached it yet.
+    // Buffered writes reach the device in larger requests than issued, or have not reached it yet.
     let device = &steps[3]["report"]["device"];
     let request =
         device["write_bytes"].as_f64().unwrap() / device["write_ios"].as_f64().unwrap().max(1.0);

@@ -3,7 +3,7 @@
 //!
 //! Takes ten minutes: `cargo test -p leadline-runner --test false_verdicts -- --ignored --nocapture`.
 
-// Prints a table as its result.
+// The test prints its results as a table.
 #![allow(clippy::print_stdout)]
 
 mod scratch;
@@ -18,7 +18,7 @@ const RATE: u32 = 2000;
 /// Comparisons per target.
 const COMPARISONS: u32 = 14;
 
-/// Verdicts about a metric, as percentages of the comparisons.
+/// Number of verdicts on a metric, printed as percentages of all comparisons.
 #[derive(Default)]
 struct Count {
     better_or_worse: u32,
@@ -128,7 +128,7 @@ fn real_runs() {
         "{wrong} of {} A/A verdicts are wrong; {found} of {all} slowdowns were detected",
         2 * all
     );
-    // At an error rate of 5 %, more than 9 of 84 have a probability below 1 %.
+    // At an error rate of 5 %, the probability of more than 9 wrong verdicts in 84 is below 1 %.
     assert!(wrong <= 9, "{wrong} wrong verdicts");
     assert!(found * 10 >= all * 8, "{found} of {all} slowdowns");
 }

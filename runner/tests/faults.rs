@@ -1,5 +1,5 @@
-//! Target faults, resource limits and signals, tested with the real program: each test is a row in
-//! docs/lab/faults.md.
+//! Target faults, resource limits and signals, tested with the runner program. Each test is a row
+//! in docs/lab/faults.md.
 
 mod scratch;
 
@@ -105,7 +105,8 @@ fn direct_io_on_a_tmpfs_is_labeled() {
     }
 }
 
-/// Expects a rejection with a problem for this field and no new file below `root`.
+/// Expects that the job is rejected with a problem for this field, and that no new file appears
+/// below `root`.
 fn check_rejected(root: &Path, job: &Value, field: &str) {
     let mut command = runner();
     command.args(["run", "-", "--json", "--target-root"]);
@@ -216,7 +217,7 @@ fn a_host_without_io_uring_falls_back_only_on_request_and_reports_why() {
     }
 }
 
-/// Stops with 256 I/Os in flight, then sends a second signal.
+/// Stops the run with 256 I/Os in flight, then sends a second signal.
 #[test]
 fn a_second_sigterm_does_not_lose_the_report() {
     let directory = scratch::directory();

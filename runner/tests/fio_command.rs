@@ -1,5 +1,5 @@
-//! A link named `fio` to the runner takes fio's arguments and prints fio's output. The same arguments
-//! are passed to fio.
+//! When started through a link named `fio`, the runner accepts fio's arguments and prints fio's
+//! output. The tests pass the same arguments to fio.
 
 mod scratch;
 
@@ -59,7 +59,8 @@ fn jobs_are_read_from_arguments_and_standard_input() {
     assert_eq!(runner, fio);
 }
 
-/// Further job files do not inherit global options, and wait for the ones before them.
+/// Additional job files do not inherit global options, and their jobs wait for those of the
+/// previous files.
 #[test]
 fn several_job_files_run_one_after_another() {
     let programs = Programs::new();
@@ -82,7 +83,7 @@ fn several_job_files_run_one_after_another() {
         "--rw=write",
         "--filename=target",
     ];
-    // The second time, first.fio has no size but finds the file.
+    // In the second run, first.fio does not set a size, but its file already exists.
     let Some([fio, runner]) = programs.both(&arguments, second) else {
         return;
     };
@@ -235,7 +236,7 @@ fn output_is_written_to_a_file() {
     let text = fs::read_to_string(programs.path().join("result")).unwrap();
     let document: Value = serde_json::from_str(&text).unwrap();
     assert!(document["jobs"][0]["read"]["clat_ns"]["bins"].is_object());
-    // A shorter result replaces it completely.
+    // A shorter result replaces the file completely.
     let shorter: Vec<&str> = arguments.iter().map(|a| a.trim_end_matches('+')).collect();
     let output = programs.runner(&shorter, "");
     assert_eq!(output.status.code(), Some(0), "{output:?}");
@@ -243,7 +244,7 @@ fn output_is_written_to_a_file() {
     assert!(json.len() < text.len());
     let document: Value = serde_json::from_str(&json).unwrap();
     assert!(document["jobs"][0]["read"]["clat_ns"]["bins"].is_null());
-    // A rejected run does not change it.
+    // A rejected run leaves the file unchanged.
     let rejected = programs.runner(&["--output=../result", "--name=a", "--rw=rite"], "");
     assert_eq!(rejected.status.code(), Some(2), "{rejected:?}");
     let kept = fs::read_to_string(programs.path().join("result")).unwrap();
@@ -262,7 +263,7 @@ fn parsing_alone_runs_nothing() {
     assert!(version.stdout.starts_with(b"fio-3.33-leadline-"));
 }
 
-/// Damaged data and violated limits are errors in fio's formats, too.
+/// Damaged data and violated limits are also reported as errors in fio's formats.
 #[test]
 fn failed_jobs_have_the_same_error_as_in_fio() {
     let programs = Programs::new();
@@ -304,7 +305,7 @@ fn failed_jobs_have_the_same_error_as_in_fio() {
     }
 }
 
-/// fio truncates any file specified with `--output`.
+/// Unlike the runner, fio truncates any file given with `--output`.
 #[test]
 fn output_does_not_replace_other_files() {
     let programs = Programs::new();

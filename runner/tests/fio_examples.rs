@@ -1,6 +1,6 @@
-//! The example files of fio (Debian's package fio-examples): every file that needs neither special
-//! hardware nor an unsupported engine runs, with reduced sizes and times, and with files instead of
-//! devices. All others are rejected with a line, a column and a reason.
+//! The example files of fio (Debian's package fio-examples): files that need neither special
+//! hardware nor an unsupported engine must run, with reduced sizes and times, and with files
+//! instead of devices. All others must be rejected with a line, a column and a reason.
 //!
 //! `LEADLINE_FIO_EXAMPLES=DIR` uses the files of another version, such as fio's `examples`, and
 //! `LEADLINE_FIO_EXAMPLES_TABLE=FILE` writes a table with the result of each file.
@@ -20,8 +20,8 @@ use std::{
 
 const DEBIAN: &str = "/usr/share/doc/fio/examples";
 
-/// Name prefixes of the files that require special storage or an unsupported engine, and the
-/// requirement. Regular files and block devices are not special.
+/// Name prefixes of files that require special storage or an unsupported engine, and what they
+/// require. Regular files and block devices do not count as special.
 const SPECIAL: &[(&str, &str)] = &[
     ("atomic-verify", "a device with atomic writes"),
     ("cpp_null", "an engine in a library"),
@@ -68,16 +68,16 @@ const SPECIAL: &[(&str, &str)] = &[
     ("zbd-", "a zoned device"),
 ];
 
-/// Files without special requirements that use an unsupported option, and the option.
+/// Files without special requirements that use an unsupported option, and that option.
 const UNSUPPORTED: &[(&str, &str)] = &[("sprandom", "sprandom"), ("surface-scan", "verify")];
 
-/// Files that are imported but whose jobs are rejected, and the problem.
+/// Files that are imported but whose jobs are rejected, and the code of the problem.
 const REJECTED: &[(&str, &str)] = &[("enospc-pressure", "trims require a block device")];
 
 /// Values of environment variables, by name prefix.
 const VARIABLES: &[(&str, &str)] = &[("FIO_RW", "read"), ("FIO_BS", "4k"), ("", "1")];
 
-/// Size options that are scaled in proportion.
+/// Options for sizes, which are all scaled by the same factor.
 const SIZES: [&str; 7] = [
     "size",
     "filesize",
@@ -88,7 +88,7 @@ const SIZES: [&str; 7] = [
     "zoneskip",
 ];
 
-/// Largest values in a test run. Other sizes and times are scaled in proportion.
+/// Largest sizes and times in a test run. Larger values are scaled down.
 const SIZE: u64 = 4 << 20;
 const MAX_IODEPTH: u64 = 16;
 const MAX_NUMJOBS: u64 = 2;
@@ -178,7 +178,7 @@ fn error_option(note: &ImportNote) -> Option<&str> {
 /// Result of importing and running a file.
 enum Outcome {
     Runs,
-    /// The special requirement, and the first import error.
+    /// The special requirement, and the first error of the import.
     Special(&'static str, String),
     Rejected(String),
 }
@@ -289,7 +289,7 @@ fn each_job(document: &mut Value, mut change: impl FnMut(&mut Map<String, Value>
     }
 }
 
-/// A job with `allow_file_create=0` is for a device that the user adds.
+/// Jobs with `allow_file_create=0` expect the user to add a device.
 fn create_target(job: &mut Map<String, Value>, directory: &Path) {
     if job.get("allow_file_create") == Some(&json!(0)) && !job.contains_key("filename") {
         let device = directory.join("device");
@@ -352,7 +352,7 @@ fn shrink(job: &mut Map<String, Value>, directory: &Path) {
     }
 }
 
-/// Bytes of a size; `None` for percentages.
+/// Size in bytes; `None` for percentages.
 fn bytes(value: &Value) -> Option<u64> {
     let Some(text) = value.as_str() else {
         return value.as_u64();

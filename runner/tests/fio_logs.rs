@@ -1,5 +1,5 @@
-//! The log files of `leadline-runner fio`: names, columns and order match the logs of fio with the
-//! same arguments.
+//! Log files of `leadline-runner fio`: their names, columns and order match the logs that fio
+//! writes with the same arguments.
 
 mod scratch;
 
@@ -10,11 +10,11 @@ use std::{
     path::Path,
 };
 
-/// 100 I/Os per second and worker, for one second.
+/// 100 I/Os per second per worker, for one second.
 const PACED: &str =
     "--size=1m --direct=0 --rate_iops=100 --time_based --runtime=1 --output-format=json";
 
-/// Lines of the logs in a directory, by file name.
+/// Lines of all logs in a directory, keyed by file name.
 fn logs(directory: &Path) -> BTreeMap<String, Vec<Vec<String>>> {
     let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap());
     let named = entries.map(|entry| (entry.file_name().into_string().unwrap(), entry.path()));
@@ -27,9 +27,8 @@ fn logs(directory: &Path) -> BTreeMap<String, Vec<Vec<String>>> {
     logs.map(|(name, path)| (name, lines(&path))).collect()
 }
 
-/// The parts that do not depend on time: the number of columns, the direction, and the block size,
-/// offset and priority. In a histogram log: the number of columns, the direction and the block
-/// size.
+/// The number of columns and the values that do not depend on time: direction, block size, offset
+/// and priority or, in a histogram log, only direction and block size.
 fn shape(name: &str, lines: &[Vec<String>]) -> BTreeSet<(usize, Vec<String>)> {
     let fixed = |cells: &Vec<String>| match name.contains("_hist") {
         true => cells[1..3].to_vec(),
@@ -104,7 +103,7 @@ fn jobs_without_a_prefix_use_their_names() {
     assert!(runner["first_slat.1.log"].is_empty() && fio["first_slat.1.log"].is_empty());
 }
 
-/// Each worker has a separate log with only its own I/Os, in windows of the requested length.
+/// Each worker has its own log, which contains only its I/Os, in windows of the requested length.
 #[test]
 fn each_log_contains_the_ios_of_one_worker() {
     let programs = Programs::new();
@@ -120,7 +119,7 @@ fn each_log_contains_the_ios_of_one_worker() {
             let values = lines.iter().map(|cells| cells[1].parse::<f64>().unwrap());
             values.sum::<f64>() / lines.len() as f64
         };
-        // A rate is reached later on a busy host, but never exceeded by much.
+        // On a busy host, a rate may be reached late, but it is never exceeded by much.
         let iops = mean("iops");
         assert!(
             iops > expected * 0.3 && iops < expected * 1.5,
@@ -146,7 +145,7 @@ fn each_log_contains_the_ios_of_one_worker() {
     }
 }
 
-/// The log contains all lines of one worker, followed by those of the next.
+/// The log contains all lines of the first worker, followed by those of the next one.
 #[test]
 fn a_shared_log_has_the_lines_of_all_workers() {
     let programs = Programs::new();

@@ -1,12 +1,12 @@
-//! `--output-format`: the same job in fio and in the runner. The outputs must have the same fields,
-//! and fio's own tools must be able to read both.
+//! `--output-format`: runs the same job with fio and with the runner. The outputs must have the
+//! same fields, and fio's own tools must be able to read both.
 
 mod scratch;
 
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, fs, path::Path, process::Command};
 
-/// Fields of fio's output that cannot be filled (docs/fio-output.md).
+/// Fields of fio's output that the runner cannot provide (docs/fio-output.md).
 const NOT_COUNTED: [&str; 3] = ["iodepth_level", "iodepth_submit", "iodepth_complete"];
 
 struct Directory(tempfile::TempDir);
@@ -103,7 +103,7 @@ fn types_of(document: &Value) -> BTreeMap<String, &'static str> {
     let mut found = BTreeMap::new();
     types(document, "", &mut found);
     found.retain(|path, _| !NOT_COUNTED.iter().any(|field| path.contains(field)));
-    // Flags do not appear among fio's options.
+    // fio's list of options does not include flags.
     found.retain(|path, _| !path.ends_with("/job options/time_based"));
     found
 }
@@ -161,7 +161,7 @@ fn terse_output_matches_fio() {
     let leadline = directory.runner(&mixed_job(), "terse");
     let names = |line: &str| -> Vec<String> {
         let fields = line.trim_end().split(';');
-        // Names and units of fields, without their values.
+        // Field names and units, without the values.
         let name = |field: &str| match field.split_once('=') {
             Some((percentile, _)) => percentile.into(),
             None => field
@@ -301,7 +301,7 @@ fn logs_match_fio() {
         };
         let (leadline, fio_output) = (read("leadline"), read("fio_output"));
         assert_eq!(columns(&leadline), columns(&fio_output), "{log}");
-        // 5 windows of 200 ms, with reads and writes in each.
+        // 5 windows of 200 ms. Each contains reads and writes.
         assert_eq!(leadline.lines().count(), 10, "{log}: {leadline}");
     }
     let histogram = fs::read_to_string(directory.path().join("leadline_clat_hist.1.log")).unwrap();

@@ -1,5 +1,5 @@
-//! Hazards of raw writes to real loop devices. Plan and run reject each of them with its cause,
-//! under every name of the device, and no byte changes.
+//! Hazardous raw writes to real loop devices. Plan and run must reject each of them for the right
+//! reason, under every name of the device, and no byte may change.
 
 mod scratch;
 
@@ -58,12 +58,12 @@ impl Scene {
         Mounted::new(device, &self.dir.path().join("mnt"))
     }
 
-    /// Plans a write to a path and opens it for writing; both must have the same result. An error
-    /// has the form `code: detail`.
+    /// Plans a write to a path and opens the path for writing. Both must have the same result.
+    /// Errors have the form `code: detail`.
     fn write_result(&self, path: &str) -> Result<(), String> {
         let began = Instant::now();
         let (mut planned, mut ran) = self.plan_and_run(path);
-        // A process that another test forks holds the device open until it calls exec.
+        // A process that another test forks holds the device open until it calls exec, so retry.
         while planned != ran && began.elapsed() < Duration::from_secs(5) {
             thread::sleep(Duration::from_millis(10));
             (planned, ran) = self.plan_and_run(path);
@@ -142,7 +142,7 @@ fn rejects_a_mounted_device_under_every_name() {
     }
 }
 
-/// A process that keeps a mount in its own namespace.
+/// A process that has a mount in its own mount namespace.
 struct NamespaceHolder(Child);
 
 impl Drop for NamespaceHolder {
@@ -278,7 +278,7 @@ fn rejects_backing_files_and_backing_devices() {
     scene.assert_rejected(alias.to_str().unwrap(), "backs_loop", lower.name());
     let backing = PathBuf::from(format!("/sys/block/{}/loop/backing_file", upper.name()));
     drop(upper);
-    // The device stays attached while a process that another test forked has it open.
+    // While a process that another test forked has the device open, it stays attached.
     let began = Instant::now();
     while backing.exists() && began.elapsed() < Duration::from_secs(5) {
         thread::sleep(Duration::from_millis(10));
@@ -319,7 +319,7 @@ fn rejects_a_device_whose_file_is_outside_the_roots() {
         return;
     };
     scene.assert_rejected(&disk.0, "raw_write_refused", "not under a target root");
-    // The path now refers to a file below the root that is not the backing file.
+    // The path now refers to a different file, which is below the root.
     fs::rename(&outside, scene.dir.path().join("aside")).unwrap();
     image(&scene.root().join("inside"), MIB);
     symlink(scene.root().join("inside"), &outside).unwrap();
@@ -402,7 +402,7 @@ fn rejects_the_disk_below_the_root_filesystem() {
     }
 }
 
-/// An overlay with the directories `lower`, `upper`, `work` and `merged` of the scene.
+/// An overlay with the directories `lower`, `upper`, `work` and `merged` in the scene.
 fn overlay(scene: &Scene) -> Result<Mounted, String> {
     let at = |name: &str| scene.dir.path().join(name);
     let options = format!(
@@ -416,8 +416,8 @@ fn overlay(scene: &Scene) -> Result<Mounted, String> {
     Ok(Mounted::existing(&at("merged")))
 }
 
-/// An overlay copies a directory of its lower directory when a file is created in it, even an
-/// unnamed one.
+/// If a file is created in a directory of the overlay, even an unnamed one, the overlay copies that
+/// directory up from the lower layer.
 #[test]
 fn a_plan_does_not_copy_a_directory_of_an_overlay() {
     let scene = Scene::new();
@@ -442,7 +442,7 @@ fn a_plan_does_not_copy_a_directory_of_an_overlay() {
     }
 }
 
-/// An overlay copies a file of its lower directory when it is opened for writing.
+/// If a file of the lower layer is opened for writing, the overlay copies it up.
 #[test]
 fn a_plan_does_not_copy_a_file_of_an_overlay() {
     let scene = Scene::new();

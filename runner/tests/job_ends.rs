@@ -1,4 +1,4 @@
-//! Jobs that end because of other jobs, or because they are too slow.
+//! Jobs that end because another job ended or because they are too slow.
 
 #[path = "scratch/mod.rs"]
 mod scratch;
@@ -7,7 +7,7 @@ use scratch::program::{JSON, runner, spawn};
 use serde_json::{Value, json};
 use std::time::Instant;
 
-/// The exit code and the result of a run in an empty directory, and its duration in seconds.
+/// Runs a job in an empty directory. Returns the exit code, the result and the duration in seconds.
 fn run(job: &Value) -> (Option<i32>, Value, f64) {
     let directory = scratch::directory();
     let begin = Instant::now();
@@ -58,7 +58,7 @@ fn exit_what_selects_the_jobs_that_end() {
         let by_exitall = jobs.iter().map(|job| job["ended_by"] == "exitall");
         by_exitall.collect::<Vec<_>>()
     };
-    // In fio, a job with new_group starts a group, which the next job joins.
+    // In fio, a job with new_group starts a group, and the next job joins it.
     assert_eq!(ended("group"), [false, true, false, false]);
     assert_eq!(ended("stonewall"), [false, true, true, false]);
     assert_eq!(ended("all"), [false, true, true, true]);
@@ -111,7 +111,7 @@ fn a_worker_below_its_minimum_rate_fails_the_run() {
         (&json!("rate_iops_min"), &json!(40))
     );
     assert!(violated["value"].as_u64() < Some(40), "{violated}");
-    // The results are kept. Each read takes 100 ms, for at least three seconds.
+    // Results before the violation are kept. Each read takes 100 ms, for at least three seconds.
     assert!(slow["read"]["ios"].as_u64() > Some(5), "{slow}");
     assert_eq!(result["findings"][0]["code"], "violated_limit");
     let fast = json!({"time_based": 1, "runtime": 4, "rate_iops_min": 40});
@@ -122,7 +122,7 @@ fn a_worker_below_its_minimum_rate_fails_the_run() {
 #[test]
 fn an_io_above_max_latency_fails_the_run_and_all_jobs() {
     let endless = json!({"time_based": 1, "runtime": 30});
-    // No I/O is as fast as the smallest limit.
+    // No I/O completes within the smallest possible limit.
     let mut limited = endless.clone();
     limited["max_latency"] = json!("0,1us");
     limited["rw"] = json!("write");
@@ -139,7 +139,7 @@ fn an_io_above_max_latency_fails_the_run_and_all_jobs() {
     assert!(max_ns > Some(1000), "{report}");
     assert_eq!(report["jobs"][1]["violated_limit"], Value::Null);
     assert_eq!(report["jobs"][1]["ended_by"], "violated_limit");
-    // The limit of writes does not apply to reads, and the last I/O also counts.
+    // The limit applies only to writes. It also applies to the last I/O.
     let reads = json!({"max_latency": "0,1us", "number_ios": 20});
     assert_eq!(run(&job("reads", &reads)).0, Some(0));
     let last = json!({"max_latency": "1us", "number_ios": 1, "rate_iops": 0});
@@ -156,7 +156,7 @@ fn latency_target_ends_the_job_at_the_highest_depth() {
     });
     let (code, result, seconds) = run(&job("a", &options));
     assert_eq!(code, Some(0), "{result}");
-    // Tests with 1, 2, 4, 8, 8 and 8 I/Os in flight, as in fio.
+    // The depths that are tried are 1, 2, 4, 8, 8 and 8, as in fio.
     assert!((0.25..10.0).contains(&seconds), "{seconds} s");
     let job = &result["report"]["jobs"][0];
     assert_eq!(job["ended_by"], "latency_target");

@@ -1,11 +1,11 @@
-//! Load–latency curves, and the arrivals that they are based on.
+//! Load–latency curves, and the counts of arrivals that they are based on.
 
 mod scratch;
 
 use scratch::document::{json_of, run};
 use serde_json::{Value, json};
 
-/// A rate without storage.
+/// A job without storage, to which a rate is added.
 fn null(changes: &Value) -> Value {
     let mut job = json!({"name": "null", "filename": "none", "ioengine": "null", "size": "1m", "rw": "randread", "direct": 0});
     for (name, value) in changes.as_object().unwrap() {
@@ -30,7 +30,7 @@ fn completed_ios_are_the_arrivals_minus_the_growth_of_the_backlog() {
         let report = &done["report"]["jobs"][0];
         let arrivals = &report["arrivals"];
         let due = arrivals["due"].as_u64().unwrap();
-        // Two workers for two seconds, up to five standard deviations.
+        // Arrivals of two workers in two seconds, within five standard deviations.
         assert!((7680..=8320).contains(&due), "{process} {due}");
         let backlog = numbers(&arrivals["backlog"]);
         assert_eq!(backlog.len(), 5);
@@ -64,9 +64,10 @@ fn a_curve_ends_above_the_saturation_point() {
             )
         })
         .collect();
-    // On a busy host, all runs are disturbed but still included.
+    // Even if all runs are disturbed by a busy host, they are included.
     assert!(classes.contains(&(5e6, "overloaded")), "{results}");
-    // Higher rates are not run, unless the first two runs are disturbed and therefore inconclusive.
+    // Higher rates are skipped, unless the first two runs are disturbed, which makes them
+    // inconclusive.
     if results["warning"].is_null() {
         assert_eq!(results["not_run"], json!([6_000_000.0]));
     }
@@ -82,7 +83,8 @@ fn rates_are_derived_from_a_probe() {
     let study = json!({
         "load_curve": {"seconds": 1, "ramp_seconds": 0},
         "steps": [{"jobs": [{"filename": "data", "size": "1m", "rw": "randread", "bs": "4k", "direct": 0, "ioengine": "psync"}]}]});
-    // If other programs need the CPU during a low rate, it is overloaded and ends the curve.
+    // Retry if the curve ends early: at a low rate, the job is overloaded if other programs need
+    // the CPU.
     let is_complete = |done: &Value| done["results"]["points"].as_array().unwrap().len() >= 5;
     let done = (0..5)
         .map(|_| json_of(&run(&study, directory.path(), &["--json"])))
@@ -110,7 +112,7 @@ fn a_curve_ends_before_it_writes_more_than_allowed() {
             "steps": [{"jobs": [job]}]});
         json_of(&run(&study, directory.path(), &["--json"]))["results"].clone()
     };
-    // About 4.1 and 8.2 MB; the third rate would write 16.4 MB.
+    // The first two rates write about 4.1 and 8.2 MB; the third would write 16.4 MB.
     let limited = curve(14_000_000);
     assert_eq!(limited["not_run"], json!([4000.0]), "{limited}");
     assert_eq!(limited["ended_before"], 4000.0);
@@ -130,7 +132,7 @@ fn an_overloaded_run_ends_early_with_its_evidence() {
     let done = json_of(&run(&job, directory.path(), &["--json"]));
     let report = &done["report"]["jobs"][0];
     let overload = &report["arrivals"]["overload"];
-    // On a busy host, completions may be irregular for the whole run.
+    // On a busy host, completions may be irregular during the whole run.
     if overload.is_null() {
         eprintln!("SKIP: the host is too busy: {}", report["arrivals"]);
         return;

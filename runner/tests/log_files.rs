@@ -1,4 +1,4 @@
-//! `--write-logs` replaces only logs that Leadline wrote, and reports logs that it cannot write.
+//! `--write-logs` replaces only logs that Leadline wrote, and reports any log that it cannot write.
 
 mod scratch;
 
@@ -18,7 +18,7 @@ use std::{
 
 /// The smallest size of a pipe.
 const PIPE_BYTES: usize = 4096;
-/// Two lines of a log.
+/// Contents of a log with two lines.
 const LOG: &str = "100, 42, 0, 0, 0\n200, 43, 1, 0, 0\n";
 
 fn job() -> Value {
@@ -67,7 +67,8 @@ fn only_files_that_contain_only_log_lines_are_replaced() {
         ("clat_hist", text(LOG)),
         ("clat_hist", text(&histogram_line(3))),
         ("bw", vec![b'1'; 1 << 20]),
-        // Files that look like logs are also kept, because fio's logs have the same format.
+        // Files of other programs are kept even if they look like logs, because fio's logs have the
+        // same format.
         ("bw", text("")),
         ("bw", text(LOG)),
         ("iops", text(LOG)),
@@ -90,7 +91,7 @@ fn only_files_that_contain_only_log_lines_are_replaced() {
     }
 }
 
-/// Runs twice with the same prefix, with a change to the bandwidth log in between. Returns the
+/// Runs twice with the same log prefix, and changes the bandwidth log in between. Returns the
 /// output of the second run; `None` without user xattrs.
 fn replace_changed(directory: &Path, change: impl FnOnce(&Path)) -> Option<Output> {
     let output = run_with_logs(directory, &null_job());
@@ -194,7 +195,7 @@ fn logs_that_another_program_changed_are_kept() {
     }
 }
 
-/// A job that writes to a log needs a confirmation, as for a file of another program.
+/// A job whose target is a log needs a confirmation, as for any file of another program.
 #[test]
 fn a_log_is_not_a_target_that_leadline_created() {
     let directory = scratch::directory();
@@ -306,8 +307,8 @@ fn a_log_with_the_name_of_a_target_is_rejected() {
     }
 }
 
-/// Calls `change` after the logs have been checked and before they are created: the runner writes
-/// the event of the accepted run to a pipe that is full.
+/// Calls `change` between the check of the logs and their creation. To make this possible, the
+/// runner blocks in between, while it writes the event of the accepted run to a full pipe.
 fn run_with_change(directory: &Path, change: impl FnOnce()) -> Output {
     let jobs: Vec<_> = (0..32).map(|_| null_job()).collect();
     let (mut reader, writer) = std::io::pipe().unwrap();
@@ -381,7 +382,7 @@ fn files_made_after_the_check_are_kept_and_the_other_logs_are_written() {
     }
 }
 
-/// A full filesystem has room for the log files, but not for their lines.
+/// A full filesystem has room for the empty log files, but not for their lines.
 #[test]
 fn logs_that_cannot_be_written_fail_the_run() {
     let directory = scratch::directory();

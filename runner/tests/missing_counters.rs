@@ -1,5 +1,5 @@
-//! Reports on hosts without cachestat(2) (blocked by a container's seccomp filter), root or
-//! tracing: missing numbers have a reason.
+//! Reports on hosts without cachestat(2) (as in a container whose seccomp filter blocks it), root
+//! or tracing: each missing number has a reason.
 
 mod scratch;
 
@@ -57,7 +57,7 @@ fn unprivileged_user() {
     let nobody = 65_534;
     std::os::unix::fs::chown(directory.path(), Some(nobody), Some(nobody))
         .unwrap_or_else(|error| skip(&error.to_string()));
-    // The program must be accessible to all users.
+    // The program must be accessible to every user.
     let program = directory.path().join("leadline-runner");
     std::fs::copy(env!("CARGO_BIN_EXE_leadline-runner"), &program).unwrap();
     let mut command = Command::new(&program);

@@ -1,4 +1,4 @@
-//! Invalid jobs on the real host: each results in one problem with its field and a remedy, and
+//! Invalid jobs on the real host. Each results in one problem, with its field and a remedy, and
 //! nothing is written.
 
 use leadline_protocol::{
@@ -16,7 +16,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A target root with one file of 1 MiB in it.
+/// A target root that contains one file of 1 MiB.
 fn root() -> tempfile::TempDir {
     let root = tempfile::tempdir().expect("a directory");
     fs::write(root.path().join("file"), vec![7; 1 << 20]).expect("a file");

@@ -1,4 +1,4 @@
-//! Probes compared with a known number of I/Os.
+//! Compares the probes' counts with a known number of I/Os.
 
 mod scratch;
 
@@ -115,7 +115,7 @@ fn memory_counters_include_pages_that_were_read() {
         (before, Probes::new(&[]).read().memory.unwrap())
     };
     let is_counted = |after: u64, before: u64| after > before + 32 * MIB;
-    // The host may evict pages, and other tests may remove files, during a copy.
+    // During a copy, the host may evict pages, and other tests may remove files.
     let mut copies = (0..10).map(|_| {
         let copied = copy();
         fs::remove_file(dir.path().join("g")).unwrap();
@@ -162,7 +162,7 @@ fn missing_counters_have_a_reason() {
     );
 }
 
-/// The cost quoted in `probes.rs`. Ignored because it depends on the host load.
+/// The cost that `probes.rs` quotes. Ignored because it depends on the load of the host.
 #[test]
 #[ignore = "a measurement: cargo test -p leadline-runner --test probe -- --ignored --nocapture"]
 fn reading_cost() {

@@ -63,7 +63,7 @@ fn only_direct_reads_reach_the_device_if_the_file_is_cached() {
 #[test]
 fn unused_directions_need_no_buffers() {
     let directory = scratch::directory();
-    // If this job issued its 1 GiB writes, it would need 1 TiB of buffers.
+    // Writes of 1 GiB would need 1 TiB of buffers, but this job only reads.
     let job = job_reading_64_mib(
         &directory.path().join("t1"),
         json!({"direct": 0, "bs": "4k,1g", "iodepth": 1024}),
@@ -129,7 +129,7 @@ fn buffers_beyond_the_memlock_limit_are_not_registered() {
         &directory.path().join("t1"),
         json!({"direct": 0}),
     ));
-    // 5 MiB each: the limit allows one of them.
+    // Each run needs 5 MiB, and the limit is 8 MiB, so only one of them can lock its buffers.
     let mut first = start_with_memlock_limit(&job);
     let first_decision = wait_for_a_sample(&mut first);
     let mut second = start_with_memlock_limit(&with(&job, json!({"runtime": "200ms"})));
@@ -289,7 +289,7 @@ fn samples_add_up_to_the_report() {
         );
     }
     let duration = report["duration_ms"].as_f64().unwrap();
-    // The window starts on time and ends with the final reap after the runtime.
+    // The window starts on time. It ends after the runtime, when the last completions are reaped.
     assert!((1000.0..1010.0).contains(&duration), "{duration} ms");
 }
 
@@ -373,7 +373,8 @@ fn one_minute_job(directory: &Path) -> Value {
     with(&job, json!({"runtime": "60s", "time_based": 1}))
 }
 
-/// Reads events up to the first sample; the reader stays open.
+/// Reads events up to and including the first sample. Returns the reader, so that the pipe stays
+/// open.
 fn wait_for_a_sample(child: &mut Child) -> BufReader<std::process::ChildStdout> {
     let mut out = BufReader::new(child.stdout.take().unwrap());
     let mut line = String::new();
@@ -416,7 +417,7 @@ fn an_orphaned_runner_stops() {
     let directory = scratch::directory();
     let job = directory.path().join("job.json");
     std::fs::write(&job, one_minute_job(directory.path()).to_string()).unwrap();
-    // The shell starts the runner, prints its pid and exits.
+    // The shell starts the runner, prints its PID and exits, which orphans the runner.
     let program = env!("CARGO_BIN_EXE_leadline-runner");
     let script = format!(
         "{program} run {} --events --stop-when-orphaned >/dev/null 2>&1 & echo $!; sleep 0.7",
@@ -474,7 +475,7 @@ fn an_io_error_is_reported_with_its_offset() {
     assert_eq!(report["report"]["ended_by"], "error");
 }
 
-/// Checks the exit code, the field and part of the remedy of a rejected job.
+/// Checks a rejected job's exit code, field and part of the remedy.
 fn check_rejected(job: &Value, code: i32, field: &str, word: &str) {
     let before = std::fs::read_dir("/dev").unwrap().count();
     let output = run(job, &["--json"]);
@@ -597,7 +598,7 @@ fn a_plan_writes_nothing() {
     assert!(!target.exists());
 }
 
-/// `/dev/shm` is below `/dev`, but contains files.
+/// `/dev/shm` contains files, although it is below `/dev`.
 #[test]
 fn files_in_shared_memory_are_served_from_memory() {
     let Ok(directory) = tempfile::tempdir_in("/dev/shm") else {

@@ -1,6 +1,6 @@
 //! Imports commands from articles about storage benchmarks, verbatim with prompts and, in some
-//! cases, output. Each must be interpreted correctly, and its jobs must be valid once devices and
-//! directories are replaced.
+//! cases, output. Each command must be interpreted correctly, and its jobs must be valid after
+//! devices and directories have been replaced.
 //!
 //! - Sequential reads with and without direct I/O (an introduction to fio, 2023)
 //! - Initial writes, overwrites and appends (a comparison of fio options)
@@ -19,7 +19,7 @@ const FILE_BYTES: u64 = 4 << 20;
 /// diskspd targets, for which the import returns questions.
 const TARGETS: [&str; 2] = ["F:\\testfile4.dat", "#5"];
 
-/// Job text, with the equivalent options of each step.
+/// Job text, and the equivalent options of each step.
 fn texts() -> Vec<(String, Vec<Value>)> {
     let read =
         json!({"rw": "read", "bs": "4k", "size": "1g", "ioengine": "sync", "name": "test-read-io"});
@@ -127,7 +127,8 @@ fn diskspd() -> Vec<(String, Value)> {
             commands.push((format!("diskspd.exe {text} {target}"), job));
         }
     }
-    // The article writes to a file without software cache only with -Su.
+    // For writes to a file, the article bypasses the software cache only with -Su, which this
+    // command does not have.
     commands.push((
         "diskspd.exe -w100 -r -b8k -d10 -o32 F:\\testfile4.dat".into(),
         with(&write, json!({"direct": 0})),
@@ -155,7 +156,7 @@ fn read(text: &str, variables: &[(&str, &Path)]) -> Import {
     import(&request, &host)
 }
 
-/// The jobs of each step, which has one job.
+/// The job of each step. Each step must have exactly one job.
 fn jobs(import: &Import, text: &str) -> Vec<Value> {
     let errors = import
         .notes

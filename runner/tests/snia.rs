@@ -1,4 +1,5 @@
-//! A small IOPS test that follows the SNIA specification on a loop device, from purge to its end.
+//! A small IOPS test according to the SNIA specification, on a loop device, from the purge to the
+//! last round.
 
 mod scratch;
 
@@ -43,7 +44,7 @@ fn iops_test_runs_to_its_end() {
     let is_steady = variable["window"]["is_steady"].as_bool().unwrap();
     assert_eq!(state, if is_steady { "steady" } else { "not_reached" });
     assert_eq!(results["badge"].is_string(), is_steady);
-    // The discard, two passes of preconditioning, and two runs per round.
+    // The steps are the discard, two passes of preconditioning, and two runs per round.
     let steps = done["steps"].as_array().unwrap();
     assert_eq!(bytes(&steps[0], "trim"), 16 << 20);
     assert_eq!(bytes(&steps[1], "write"), 32 << 20);

@@ -1,5 +1,5 @@
-//! `file_state` and `cache_state` on real files: a run starts in the requested state and never
-//! destroys foreign files to get there.
+//! `file_state` and `cache_state` on real files: a run starts in the requested state, and never
+//! destroys foreign files to reach it.
 
 mod scratch;
 
@@ -74,7 +74,7 @@ fn fresh_recreates_owned_files_and_rejects_foreign_ones() {
         );
         assert_eq!(target["extents"]["after"]["written"], json!(16 * MIB));
     }
-    // The file is still owned after a later run writes to it.
+    // After a later run of Leadline writes to the file, it is still owned.
     target(&job(&path, "randwrite", json!({"file_state": "overwrite"})));
     assert!(problems(&fresh).is_empty());
     write_as_other_program(&path);
@@ -83,7 +83,7 @@ fn fresh_recreates_owned_files_and_rejects_foreign_ones() {
         code == "file_not_owned" && sentence.contains("remove the file yourself"),
         "{sentence}"
     );
-    // Overwriting a foreign file does not make it owned.
+    // If a run overwrites a foreign file, that file does not become owned.
     target(&job(&path, "randwrite", json!({})));
     assert_eq!(problems(&fresh)[0].0, "file_not_owned");
     assert!(path.exists());

@@ -1,4 +1,4 @@
-//! Studies run from the command line, and loop devices created by a run.
+//! Studies run from the command line, and loop devices that a run creates.
 
 mod scratch;
 
@@ -42,7 +42,8 @@ fn raw(changes: Value) -> Value {
 
 const BLOCKS: u64 = 16 * 256;
 
-/// Checks the reported storage: the run's loop device, on a file on the test's mounted loop device.
+/// Checks the storage in the report: the run's loop device is on a file, which is on the test's
+/// mounted loop device.
 fn check_storage(storage: &Value, mount_point: &Path) {
     let kind = |index: usize| &storage["devices"][index]["kind"];
     assert_eq!((kind(0), kind(1)), (&json!("loop"), &json!("loop")));
@@ -202,7 +203,7 @@ fn failed_step_ends_the_study_by_default() {
             .for_each(|(name, value)| job[name] = value.clone());
         json!({"jobs": [job]})
     };
-    // One block is written but all are read, which the plan does not detect.
+    // The first step writes one block, but the second one reads all. The plan does not detect this.
     let steps = [
         file(json!({"rw": "write", "number_ios": "1"})),
         file(json!({"rw": "read"})),
@@ -287,7 +288,7 @@ fn events_contain_the_step() {
     assert!(events.iter().all(|event| event["step"].is_u64()));
 }
 
-/// A study of two steps with different rates. Interim looks take place after 7 and 10 pairs.
+/// A study with two steps of different rates. Interim looks take place after 7 and 10 pairs.
 fn until_decided() -> Value {
     let step = |name: &str, rate: u32| {
         json!({"name": name, "jobs": [{"name": name, "filename": "f", "size": "1m", "rw": "randread", "bs": "4k", "ioengine": "psync",
@@ -301,7 +302,7 @@ fn study_ends_when_its_metrics_are_decided() {
     let directory = tempfile::tempdir().unwrap();
     let mut study = until_decided();
     for step in study["steps"].as_array_mut().unwrap() {
-        // Without a device, I/O of other programs does not affect any run.
+        // Without a device, no run is affected by I/O of other programs.
         step["jobs"][0]["ioengine"] = json!("null");
         step["jobs"][0].as_object_mut().unwrap().remove("filename");
     }
@@ -356,7 +357,8 @@ fn plan_lists_the_interim_looks() {
     assert!(text.contains("at least 6 repeats"), "{text}");
 }
 
-/// A directory replaces the file of step B after the first block, so that its later runs fail.
+/// After the first block of runs, a directory replaces the file of step B, so that its later runs
+/// fail.
 #[test]
 fn failed_runs_are_retried_once_and_the_study_continues() {
     let directory = tempfile::tempdir().unwrap();
@@ -392,7 +394,7 @@ fn failed_runs_are_retried_once_and_the_study_continues() {
     }
 }
 
-/// Writes to a file until it is dropped.
+/// Keeps writing to a file until it is dropped.
 struct Writer {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -455,7 +457,7 @@ fn a_run_on_a_busy_device_begins_after_the_maximum_wait() {
     assert!(began.elapsed() >= Duration::from_secs(1));
     assert_eq!(phases(&done)[..3], ["layout", "guard", "idle_wait"]);
     assert!(has_finding(&done), "{done}");
-    // Nothing waits without the option.
+    // Without the option, the run does not wait.
     let done = json_of(&run(&waiting(0), &disk.at, &["--json"]));
     assert!(!phases(&done).contains(&"idle_wait") && !has_finding(&done));
     drop(writer);
@@ -470,7 +472,7 @@ fn waiting_can_be_stopped() {
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let event =
         |line: std::io::Result<String>| -> Value { serde_json::from_str(&line.unwrap()).unwrap() };
-    // The reason is shown while the run waits.
+    // While the run waits, it shows the reason.
     let noted = lines
         .by_ref()
         .map(event)

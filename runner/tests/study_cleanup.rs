@@ -1,4 +1,4 @@
-//! A study that ends before its last step removes its own files and keeps existing ones.
+//! A study that ends before its last step still removes its own files, and keeps existing ones.
 
 mod scratch;
 
@@ -10,8 +10,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A study with its own files and loop device, and an existing file. Its fourth step would remove
-/// the files of the first two.
+/// A study with its own files and loop device and with an existing file. If its fourth step runs,
+/// it removes the files of the first two steps.
 fn study(third: Value) -> Value {
     let job = |name: &str, file: &str, more: Value| {
         let mut job = json!({"name": name, "filename": file, "size": "4m", "rw": "randread", "bs": "4k", "direct": 0});
@@ -62,8 +62,8 @@ fn files(directory: &Path) -> Vec<String> {
     names
 }
 
-/// Runs a study with this third step, calls `interfere` once its files exist, and returns the exit
-/// code.
+/// Runs a study with this third step, and calls `interfere` once the study's files exist. Returns
+/// the exit code.
 fn exit_code_of(third: Value, interfere: impl Fn(&Child)) -> Option<i32> {
     let disk = Disk::ext4()?;
     std::fs::write(disk.at.join("existing"), vec![7; 4 << 20]).unwrap();
@@ -112,7 +112,7 @@ fn interrupted_study_removes_its_files() {
 
 #[test]
 fn failed_study_removes_its_files() {
-    // Only one block of the file was written, which the plan does not detect.
+    // Only one block of the file has been written, which the plan does not detect.
     let unread = json!({"filename": "own-$study.short", "rw": "read", "fallocate": "none"});
     let Some(code) = exit_code_of(unread, |_| {}) else {
         return;

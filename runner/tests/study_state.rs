@@ -1,4 +1,4 @@
-//! An interrupted study on the command line can be continued.
+//! An interrupted study can be continued on the command line.
 
 mod scratch;
 
@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Two runs of two steps, of a second each.
+/// Two steps, each with two runs of one second.
 fn study() -> Value {
     let step = |name: &str| {
         json!({"name": name, "jobs": [{"filename": "none", "ioengine": "null", "size": "1m",
@@ -30,7 +30,7 @@ fn ended_runs(state: &Path) -> usize {
         .count()
 }
 
-/// Waits until the file contains the plan and this number of runs.
+/// Waits until the file contains the plan and the results of this number of runs.
 fn wait_for_runs(state: &Path, number: usize) {
     let began = Instant::now();
     let is_new = || fs::metadata(state).map_or(0, |file| file.len()) == 0;
@@ -87,11 +87,11 @@ fn killed_study_continues_from_its_state_file() {
             .iter()
             .all(|step| step["exit_code"] == 0 && step["report"].is_object())
     );
-    // The first two runs come from the killed process.
+    // The killed process completed the first two runs.
     let after = fs::read_to_string(&state).unwrap();
     assert!(without_checksum(&after).starts_with(without_checksum(&before)));
     assert_eq!(ended_runs(&state), 4);
-    // A complete study only prints its results.
+    // If the study is complete, only its results are printed.
     let again = json_of(&run(&study, directory.path(), &args));
     assert_eq!(again["steps"], done["steps"]);
     let other = json!({"steps": [study["steps"][0]]});
@@ -138,7 +138,8 @@ fn with_checksum(lines: &str) -> String {
     format!("{{\"sha256\":\"{hex}\"}}\n{lines}")
 }
 
-/// A rename would separate the names, so that two processes could continue the same study.
+/// With two names for the file, a rename would replace only one of them, so two processes could
+/// continue the same study.
 #[test]
 fn state_file_with_hard_links_is_rejected() {
     let directory = tempfile::tempdir().unwrap();
@@ -155,7 +156,8 @@ fn state_file_with_hard_links_is_rejected() {
     }
 }
 
-/// The name of the new file that replaces the state file may already belong to a foreign file.
+/// The state file is replaced by a new file, whose temporary name may already belong to a foreign
+/// file.
 #[test]
 fn only_an_unfinished_copy_of_a_state_file_is_replaced() {
     let directory = tempfile::tempdir().unwrap();
@@ -195,7 +197,7 @@ fn only_an_unfinished_copy_of_a_state_file_is_replaced() {
     }
 }
 
-/// Without a writable state file, no run starts, because its result would be lost.
+/// Without a writable state file, no run starts, because its result could not be stored.
 #[test]
 fn no_run_starts_without_its_state() {
     let directory = tempfile::tempdir().unwrap();
@@ -230,7 +232,7 @@ fn no_run_starts_without_its_state() {
     assert_eq!(ended_runs(&state), 4);
 }
 
-/// A second process must not repeat the runs of the first.
+/// A second process must not repeat the first one's runs.
 #[test]
 fn state_file_in_use_is_rejected() {
     let directory = tempfile::tempdir().unwrap();
@@ -302,7 +304,7 @@ fn damaged_state_file_is_rejected_unchanged() {
     assert_eq!(ended_runs(&state), 4);
 }
 
-/// A file is complete at every moment, so that a kill or a power cut cannot damage it.
+/// The file is complete at any time, so that neither a kill nor a power failure can damage it.
 #[test]
 fn state_file_is_complete_at_any_time() {
     let directory = tempfile::tempdir().unwrap();

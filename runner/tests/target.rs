@@ -1,4 +1,4 @@
-//! Layout, open, page cache and cleanup on real files.
+//! Layout, opening, page cache operations and cleanup with real files.
 
 mod scratch;
 

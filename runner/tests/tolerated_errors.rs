@@ -1,5 +1,5 @@
-//! Jobs that continue after failed I/Os. A limit on the size of files makes the writes of the second
-//! half of a file fail with EFBIG.
+//! Jobs that continue after failed I/Os. Because of a file size limit, writes to the second half of
+//! a file fail with EFBIG.
 
 #[path = "scratch/mod.rs"]
 mod scratch;
@@ -92,7 +92,7 @@ fn rates_and_latency_limits_continue_after_errors() {
 
 #[test]
 fn other_errors_end_the_run() {
-    // continue_on_error applies to EIO and EILSEQ.
+    // continue_on_error applies only to EIO and EILSEQ.
     for changes in [
         json!({"continue_on_error": "all"}),
         json!({"ignore_error": "EFBIG"}),
@@ -137,7 +137,7 @@ fn fio_counts_the_same_errors() {
     let job = &result["jobs"][0];
     assert_eq!(job["total_err"], FAILED, "{job}");
     assert_eq!(job["first_error"], EFBIG, "{job}");
-    // fio counts failed I/Os as issued ones.
+    // fio includes failed I/Os in the number of issued ones.
     assert_eq!(job["write"]["total_ios"], BLOCKS, "{job}");
     assert_eq!(job["write"]["io_bytes"], (BLOCKS - FAILED) * BLOCK, "{job}");
 }

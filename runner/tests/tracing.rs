@@ -1,4 +1,4 @@
-//! Optional measurements, namely request sizes at the device and the CPU profile, for a known
+//! The optional measurements (request sizes at the device and the CPU profile), tested with a known
 //! workload.
 
 mod scratch;
@@ -17,13 +17,13 @@ use tempfile::TempDir;
 
 const MIB: u64 = 1 << 20;
 
-/// Held by the tests that need tracefs: the runner uses the first tracefs that it finds, which may
-/// belong to another test.
+/// Lock for tests that need tracefs: the runner uses the first tracefs that it finds, which another
+/// test may have mounted.
 static TRACEFS: Mutex<()> = Mutex::new(());
 
 /// A mounted tracefs.
 struct Tracefs {
-    /// Unmounted before the directory is removed.
+    /// Must be unmounted before the directory is removed.
     _own: Option<Mounted>,
     _directory: TempDir,
     root: PathBuf,
@@ -32,7 +32,7 @@ struct Tracefs {
 
 /// Mounts tracefs for the test unless it is already mounted.
 fn tracefs() -> Option<Tracefs> {
-    // A poisoned lock is acceptable, because it protects no data.
+    // Ignore poisoning, because the lock protects no data.
     let lock = TRACEFS.lock().unwrap_or_else(PoisonError::into_inner);
     let directory = scratch::directory();
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
@@ -210,7 +210,8 @@ fn profile_contains_the_stacks_of_buffered_reads() {
         .lines()
         .map(|line| line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap());
     assert_eq!(counts.sum::<u64>(), profile["samples"].as_u64().unwrap());
-    // 199 samples per second for two seconds, on a host with other load.
+    // At 199 samples per second, two seconds have up to 398 samples; other load on the host reduces
+    // the number.
     assert!(profile["samples"].as_u64().unwrap() > 50, "{profile}");
     assert!(folded.contains("filemap_read"), "{folded}");
 }

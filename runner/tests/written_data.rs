@@ -1,5 +1,5 @@
-//! The data that a job leaves in its file, as seen by a device that deduplicates or compresses.
-//! Files written by fio are the reference.
+//! The data that a job leaves in its file, from the perspective of a device that deduplicates or
+//! compresses. Files written by fio are the reference.
 
 mod scratch;
 
@@ -16,11 +16,12 @@ use tempfile::TempDir;
 const SECTOR: usize = 512;
 const BLOCK: usize = 4096;
 const MIB: usize = 1 << 20;
-/// Smaller than the distance between stamps, so that stamped old data is recognized.
+/// Smaller than the distance between stamps, so that old data is recognized even if it has been
+/// stamped.
 const PIECE: usize = 32;
 const ENGINES: [&str; 2] = ["psync", "io_uring"];
 
-/// A file with known content. It exists before the run, so there is no layout.
+/// A file with known content. It exists before the run, so that there is no layout.
 struct Target {
     directory: TempDir,
     file: PathBuf,
@@ -55,7 +56,7 @@ impl Target {
         fs::read(&self.file).unwrap()
     }
 
-    /// Sectors whose content differs from before.
+    /// Sectors whose content differs from their content before the run.
     fn changed_sectors(&self) -> Vec<Vec<u8>> {
         let after = self.content();
         let pairs = after.chunks(SECTOR).zip(self.before.chunks(SECTOR));
@@ -97,8 +98,8 @@ fn shared(one: &[u8], other: &[u8], unit: usize) -> usize {
     units.filter(|unit| known.contains(unit)).count()
 }
 
-/// Distinct sectors imply distinct blocks. The file contains zeros before the run: writing zeros,
-/// or writing where the job should read, makes the number of changed sectors differ from the
+/// Distinct sectors imply distinct blocks. The file contains zeros before the run. If the job
+/// writes zeros, or writes where it should read, the number of changed sectors differs from the
 /// report.
 fn assert_written_sectors_are_distinct(target: &Target, changes: &Value) {
     let written = target.run(changes);
@@ -128,7 +129,7 @@ fn every_pattern_writes_distinct_sectors(engine: &str, direct: u8, depths: &[u32
         (json!({"bs": 512}), MIB),
         (json!({"bs": "4k"}), MIB),
         (json!({"bs": "64k"}), MIB),
-        // Enough I/Os for a mixed job to have both directions.
+        // Large enough for a mixed job to issue I/Os in both directions.
         (json!({"bs": "1m"}), 8 * MIB),
         (json!({"bssplit": "512/40:4k/30:64k/30"}), MIB),
     ];
@@ -171,7 +172,7 @@ fn submission_options_do_not_share_a_buffer_between_writes() {
         json!({"fixedbufs": 0}),
         json!({"fixedbufs": 1}),
         json!({"mem": "thp"}),
-        // Offsets repeat in every pass; the data must not.
+        // Offsets repeat in every pass, but the data must not.
         json!({"loops": 3, "rw": "write"}),
         json!({"bs": "4k,64k"}),
         json!({"bs": "64k,512"}),
@@ -233,7 +234,7 @@ fn workers_write_distinct_sectors_to_their_files() {
     }
 }
 
-/// A deduplicating device would read equal files from the same location.
+/// If the files were equal, a deduplicating device would read all of them from the same location.
 #[test]
 fn files_that_are_laid_out_for_reads_are_distinct() {
     let directory = scratch::directory();
@@ -241,7 +242,7 @@ fn files_that_are_laid_out_for_reads_are_distinct() {
     assert_files_are_distinct(directory.path(), 2 * MIB, "layout");
 }
 
-/// After a mixed job, the blocks that it reads still hold layout data.
+/// After a mixed job, the blocks that it only read still hold layout data.
 #[test]
 fn mixed_workers_write_distinct_sectors_to_their_files() {
     for engine in ENGINES {
@@ -258,7 +259,7 @@ fn mixed_workers_write_distinct_sectors_to_their_files() {
     }
 }
 
-/// Distinct sectors of `after` that are also in `before`.
+/// Number of distinct sectors of `after` that also occur in `before`.
 fn distinct_of_both(before: &[u8], after: &[u8]) -> usize {
     let known: HashSet<_> = before.chunks(SECTOR).collect();
     let after: HashSet<_> = after.chunks(SECTOR).collect();
@@ -294,15 +295,16 @@ fn a_second_run_with_the_same_seed_writes_different_data() {
             target.run(&job);
             let first = target.content();
             target.run(&job);
-            // Also at other offsets: otherwise, a lost write could not be detected.
+            // The data must not occur at other offsets either: otherwise, a lost write could be
+            // undetectable.
             let stale = shared(&first, &target.content(), SECTOR);
             assert_eq!(stale, 0, "{job}");
         }
     }
 }
 
-/// Contents of each block that were the same in two successive reads of the file, so that none is
-/// torn.
+/// Contents that each block had in two successive reads of the file. Requiring two reads excludes
+/// torn blocks.
 fn observed_contents(target: &Target, job: &Value) -> Vec<HashSet<Vec<u8>>> {
     let mut child = start(&target.job(job), &JSON[2..]);
     let mut observed = vec![HashSet::new(); target.before.len() / BLOCK];
@@ -327,13 +329,13 @@ fn collect_stable_blocks(observed: &mut [HashSet<Vec<u8>>], last: &[u8], now: &[
     }
 }
 
-/// A small file and a low rate, so that every pass is observed.
+/// The file is small and the rate is low, so that every pass can be observed.
 fn assert_every_pass_differs(engine: &str, changes: Value) {
     let job = json!({"loops": 2, "rate_iops": 50, "bs": "4k", "ioengine": engine});
     let job = with(&job, changes);
     let target = Target::containing(zeros(16 * BLOCK));
     for (index, contents) in observed_contents(&target, &job).iter().enumerate() {
-        // The initial zeros, and each pass.
+        // The initial zeros, and the data of each pass.
         assert_eq!(contents.len(), 3, "{job}: block {index}");
         let sectors = distinct(
             &contents.iter().flatten().copied().collect::<Vec<_>>(),
@@ -391,9 +393,10 @@ fn mixed_jobs_never_write_data_that_they_read() {
         let target = Target::containing(before.clone());
         let written = target.run(&job);
         let changed = target.changed_sectors();
-        // Fewer: a write repeated the existing data. More: a read changed the file.
+        // Fewer changed bytes mean that a write repeated existing data; more mean that a read
+        // changed the file.
         assert_eq!(changed.len() * SECTOR, written, "{job}");
-        // The data between the stamps does not repeat either.
+        // The data between stamps must not repeat either.
         let pieces = shared(&before, &changed.concat(), PIECE);
         assert_eq!(pieces, 0, "{job}: pieces of data that the job read");
     }
@@ -449,7 +452,7 @@ fn reads_change_nothing() {
 fn zero_buffers_writes_only_zeros() {
     for engine in ENGINES {
         for rw in ["write", "randwrite", "rw", "randrw"] {
-            // Neither option may stamp or refill zeros.
+            // Zeros must not be stamped or refilled by either option.
             for others in [json!({}), json!({"scramble_buffers": 1})] {
                 let job = json!({"rw": rw, "zero_buffers": 1, "ioengine": engine, "iodepth": 8});
                 let target = Target::containing(foreign_data(MIB));
@@ -513,12 +516,12 @@ impl Written {
         Self { target, content }
     }
 
-    /// Percentage of blocks that a deduplicating device must store.
+    /// Percentage of blocks that a deduplicating device would have to store.
     fn distinct_percent(&self) -> f64 {
         percent(distinct(&self.content, BLOCK) * BLOCK, self.content.len())
     }
 
-    /// Percentage of bytes that a compressing device must store.
+    /// Percentage of bytes that a compressing device would have to store.
     fn compressed_percent(&self, compressor: Compressor) -> f64 {
         let (program, level, extension) = compressor;
         let file = self.target.file.to_str().unwrap();
@@ -615,14 +618,14 @@ fn the_requested_share_is_compressible() {
 fn the_requested_share_is_duplicate() {
     let mode = json!({"dedupe_percentage": 50});
     for (engine, iodepth) in DEPTHS {
-        // In smaller files, the share varies randomly by more than 3 %.
+        // In smaller files, random variation of the share exceeds 3 %.
         let leadline = Written::by_runner(&mode, engine, iodepth, 8 * MIB);
         assert_near(
             leadline.distinct_percent(),
             50.0,
             &format!("{engine}: distinct"),
         );
-        // Blocks that are not duplicates do not compress. xz would be too slow here.
+        // Blocks that are not duplicates must not compress. xz would be too slow here.
         for compressor in compressors()
             .into_iter()
             .filter(|(name, ..)| *name == "zstd")
@@ -671,7 +674,7 @@ fn both_engines_write_equally_distinct_data() {
     for mode in modes {
         let [psync, io_uring] = ENGINES.map(|engine| Written::by_runner(&mode, engine, 1, MIB));
         let difference = psync.distinct_percent() - io_uring.distinct_percent();
-        // Both engines use the same seed, so the difference is not random.
+        // Both engines use the same seed, so random variation does not explain a difference.
         assert!(
             difference.abs() < 1.0,
             "{mode}: {difference:.1} % more distinct blocks"

@@ -1,6 +1,5 @@
-//! A runner that performs no I/O and emits the same events in every run, so that the server can be
-//! tested without disks. It parses jobs like the real runner. Tests select it with
-//! `LEADLINE_RUNNER`.
+//! A runner without I/O that emits the same events in every run, so that the server can be tested
+//! without disks. It parses jobs like the real runner. Tests select it with `LEADLINE_RUNNER`.
 //!
 //! The prefix of the job name selects its behavior: `crash` (killed after five samples),
 //! `ignore-sigterm`, `invalid-event` (after five samples), `fail` (ends with a failure), `error`
@@ -92,7 +91,7 @@ fn plan_study(input: Value) -> Value {
         plan["problems"] = json!([]);
         json!({"step": index + 1, "repeat": repeat, "sweep": step.sweep, "name": step.name, "note": step.note, "jobs": step.jobs, "plan": plan})
     };
-    // The real runner randomizes the order within each block.
+    // The order within each block is fixed here; the real runner randomizes it.
     let turns = (1..=study.repeats).flat_map(|repeat| {
         let steps = study.steps.iter().enumerate();
         steps.map(move |(index, step)| (repeat, index, step))
@@ -279,7 +278,7 @@ fn is_flaky_start(name: &str) -> bool {
     numbers.split('-').any(|number| number.parse() == Ok(count))
 }
 
-/// Names of all runs so far.
+/// Names of all runs started so far, one per line.
 fn starts() -> String {
     let path = std::env::var_os("LEADLINE_FAKE_STARTS").expect("set by tests");
     std::fs::read_to_string(path).expect("readable")
@@ -301,8 +300,8 @@ fn stalled_windows(name: &str, samples: u64) -> u64 {
     if stalls { windows } else { 0 }
 }
 
-/// Keeps the output open in another process for some seconds, even if this process is killed, like
-/// a thread that is blocked in the kernel.
+/// Keeps the output open in another process for some seconds, even after this process is killed. A
+/// thread that is blocked in the kernel has the same effect.
 async fn hold_output() {
     let holder = tokio::process::Command::new("sleep").arg("20").status();
     holder.await.expect("sleep(1) starts");
@@ -345,7 +344,7 @@ fn inject_fault(name: &str) {
     }
 }
 
-/// Appends a line to the file whose path is in an environment variable.
+/// Appends a line to the file whose path is in the given environment variable.
 fn append(variable: &str, line: &str) {
     if let Some(path) = std::env::var_os(variable) {
         let file = std::fs::File::options()
@@ -394,14 +393,14 @@ fn resolved(job: &Job) -> Value {
         "refill_buffers": false, "buffer_compress_percentage": 0, "dedupe_percentage": 0, "cpus_allowed": [], "nice": 0})
 }
 
-/// 100 reads of 4 KiB, all with the same latency.
+/// A window with 100 reads of 4 KiB, all of which have the same latency.
 fn sample(sample_ms: u32) -> Value {
     let none = json!({"ios": 0, "bytes": 0, "lat_ns": []});
     json!({"type": "sample", "phase": "measure", "window_ms": sample_ms, "read": {"ios": 100, "bytes": 409_600, "lat_ns": [[500, 100]]},
         "write": none, "trim": none, "sync": none, "in_flight": 1, "errors": 0})
 }
 
-/// No completions in this window and in the windows before it.
+/// A window without completions, which continues the silence of earlier windows.
 fn stalled_sample(sample_ms: u32, windows: u64) -> Value {
     let mut sample = sample(sample_ms);
     sample["read"] = sample["write"].clone();
@@ -410,7 +409,7 @@ fn stalled_sample(sample_ms: u32, windows: u64) -> Value {
     sample
 }
 
-/// 32 reads were in flight at the end of the run and for the previous `stalled_ms`.
+/// 32 reads were in flight for the last `stalled_ms` of the run.
 fn add_stall(event: &mut Value, name: &str, end: Duration, stalled_ms: u64) {
     let report = &mut event["report"];
     let duration_ms = end.as_secs_f64() * 1e3;

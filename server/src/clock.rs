@@ -1,4 +1,4 @@
-//! Wall-clock time.
+//! The wall clock.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

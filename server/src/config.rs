@@ -12,19 +12,20 @@ use std::{
     time::Duration,
 };
 
-/// Environment variables with tokens. They are hidden from other processes.
+/// Environment variables that contain tokens. They are not passed to other processes.
 pub(crate) const TOKEN_VARIABLES: [&str; 3] = [
     "LEADLINE_TOKEN",
     "LEADLINE_READ_TOKEN",
     "LEADLINE_METRICS_TOKEN",
 ];
-/// Concurrent runs disturb each other's results.
+/// Default number of concurrent runs, which disturb each other's results.
 const MAX_RUNNING: usize = 1;
-/// Shorter than the idle timeouts of common proxies.
+/// Default heartbeat interval, shorter than the idle timeouts of common proxies.
 const HEARTBEAT_MS: u64 = 10_000;
-/// In the directory of the server program.
+/// Name of the runner program in the directory of the server program.
 const RUNNER: &str = "leadline-runner";
-/// In characters. Sign-in attempts are not limited, so tokens must not be guessable.
+/// Minimum length of tokens in characters. Tokens must not be guessable, because sign-in attempts
+/// are not limited.
 const MIN_TOKEN: usize = 16;
 
 #[derive(Args, Clone, Debug)]
@@ -128,13 +129,13 @@ pub enum LogFormat {
     Json,
 }
 
-/// Configuration with all defaults resolved. Its directories exist and their paths are canonical.
+/// Configuration with all defaults applied. Directories exist, and paths are canonical.
 #[derive(Clone, Debug)]
 pub(crate) struct ResolvedConfig {
     pub listen: SocketAddr,
     pub data_dir: PathBuf,
     pub target_roots: Vec<PathBuf>,
-    /// Identities of devices that raw writes are permitted to.
+    /// Identities of the devices for which raw writes are permitted.
     pub raw_writes: Vec<String>,
     /// `None` disables authentication.
     pub tokens: Option<Tokens>,
@@ -220,7 +221,7 @@ fn check_token(option: &str, token: String) -> anyhow::Result<String> {
     Ok(token)
 }
 
-/// The roots from the command line or, if it has none, from the environment.
+/// The roots from the command line. If there are none, the roots from the environment.
 fn target_roots(arguments: Vec<PathBuf>, environment: Option<OsString>) -> Vec<PathBuf> {
     if !arguments.is_empty() {
         return arguments;
@@ -233,7 +234,7 @@ fn target_roots(arguments: Vec<PathBuf>, environment: Option<OsString>) -> Vec<P
     }
 }
 
-/// Returns the canonical paths. Missing directories are not created, because they may be mount
+/// Returns the canonical paths. Does not create missing directories, because they may be mount
 /// points whose filesystem is not mounted.
 fn canonical_roots(roots: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     let canonical = |root: &PathBuf| {
@@ -248,8 +249,8 @@ fn canonical_roots(roots: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     roots.iter().map(canonical).collect()
 }
 
-/// Creates the directory if necessary, accessible only to its owner, and returns its canonical
-/// path.
+/// Returns the canonical path of the directory. If it does not exist, creates it with access only
+/// for its owner.
 fn create_dir(directory: &Path) -> anyhow::Result<PathBuf> {
     let mut private = DirBuilder::new();
     private.recursive(true).mode(0o700);

@@ -12,10 +12,10 @@ pub(crate) struct RunnerError(pub String);
 pub(crate) enum Error {
     #[error("Not found: {what}.")]
     NotFound { what: String },
-    /// Not possible in the current state.
+    /// Not possible in the current state of the run, study or server.
     #[error("{detail}")]
     Conflict { code: &'static str, detail: String },
-    /// All problems with the request.
+    /// Invalid request; contains all problems.
     #[error("{}", first_problem(.0))]
     Rejected(Vec<Problem>),
     #[error("Run #{0} has changed since it was loaded. Reload it and repeat the change.")]
@@ -30,7 +30,7 @@ pub(crate) enum Error {
     Stopping,
     #[error("{0}")]
     Store(#[from] StoreFault),
-    /// Details appear only in the log.
+    /// The client does not receive the details. They are only in the log.
     #[error(transparent)]
     Internal(anyhow::Error),
 }
@@ -99,8 +99,8 @@ impl Error {
         }
     }
 
-    /// Runs of other programs cannot be repeated: Leadline would run a similar test, not the same
-    /// one.
+    /// Results of other programs cannot be run again, because Leadline would run a similar test
+    /// instead of the same one.
     pub(crate) fn foreign_rerun(run: u64, source: Source) -> Self {
         let program = source.description();
         Self::Conflict {
@@ -137,7 +137,7 @@ impl Error {
         )
     }
 
-    /// The run or study that was created with an idempotency key no longer exists.
+    /// The run or study that was created with this idempotency key no longer exists.
     pub(crate) fn created_and_deleted(what: &str) -> Self {
         Self::Conflict {
             code: "deleted",

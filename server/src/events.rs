@@ -1,4 +1,4 @@
-//! A run's event journal, the buffer of its latest events, and subscriptions to both.
+//! A run's event journal, the buffer of its latest events, and subscriptions to its events.
 
 pub(crate) mod buffer;
 pub(crate) mod journal;

@@ -1,4 +1,4 @@
-//! Resolves start, end, pauses and rates of a job.
+//! Resolves when jobs start, end and pause, and their rate limits.
 
 use crate::plan::{job_request::JobRequest, steady_state, tolerated_errors, verify, zones};
 use leadline_protocol::{
@@ -9,7 +9,7 @@ use leadline_protocol::{
 };
 use rand::{RngExt, SeedableRng, rngs::Xoshiro256PlusPlus};
 
-/// `size`: bytes of the first worker. `seed`: the job's seed.
+/// `size`: bytes of the first worker's region. `seed`: the job's seed.
 pub(crate) fn resolve(request: &JobRequest, size: u64, seed: u64) -> TimingOptions {
     let job = request.job;
     let loops = job.loops();
@@ -35,7 +35,7 @@ pub(crate) fn resolve(request: &JobRequest, size: u64, seed: u64) -> TimingOptio
         ramp_ms: job.ramp_time().0.div_ceil(1000),
         startdelay_ms: startdelay_us(job, seed).div_ceil(1000),
         loops,
-        // 0 is equivalent to no number_ios, as in fio.
+        // 0 means no limit, as in fio.
         number_ios: job.number_ios.filter(|ios| *ios > 0),
         rate: limits(job.rate.as_ref().map(|rate| rate.map(|bytes| bytes.0))),
         rate_iops: limits(job.rate_iops),
@@ -58,7 +58,8 @@ pub(crate) fn resolve(request: &JobRequest, size: u64, seed: u64) -> TimingOptio
             weight: job.flow(),
             sleep_us: job.flow_sleep(),
         }),
-        // A pause lasts at least as long as the spinning. Without thinktime, no pauses occur.
+        // The pause includes the time spent spinning, so it cannot be shorter. Without `thinktime`,
+        // there are no pauses.
         thinktime_us: match job.thinktime().0 {
             0 => 0,
             us => us.max(job.thinktime_spin().0),
@@ -73,7 +74,8 @@ pub(crate) fn resolve(request: &JobRequest, size: u64, seed: u64) -> TimingOptio
     }
 }
 
-/// Draws the delay from its range, so that it is the same in the plan and in the run.
+/// Chooses a delay within the range. The job's seed determines it, so plan and run use the same
+/// delay.
 fn startdelay_us(job: &Job, seed: u64) -> u64 {
     let SecondsRange { min_us, max_us } = job.startdelay();
     if min_us == max_us {
@@ -106,7 +108,8 @@ fn max_latency_us(job: &Job) -> Option<PerDirection<Option<u64>>> {
         .then_some(limits)
 }
 
-/// Bytes to transfer, if `filesize` or zones make the regions larger than `size`.
+/// `size` in bytes, if the job must transfer less than its regions contain: `filesize` and zones
+/// can make the regions larger than `size`.
 fn size_within_files(request: &JobRequest, regions: u64) -> Option<u64> {
     if request.filesize().is_none() && zones::resolve(request.job).is_none() {
         return None;
@@ -117,7 +120,7 @@ fn size_within_files(request: &JobRequest, regions: u64) -> Option<u64> {
     }
 }
 
-/// 0 is equivalent to no `io_size`, as in fio.
+/// 0 means no limit, as in fio.
 fn requested_io_size(io_size: Extent, size: u64) -> Option<u64> {
     match io_size {
         Extent::Bytes(0) | Extent::Percent(0) => None,

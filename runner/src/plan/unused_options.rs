@@ -1,5 +1,5 @@
-//! Reports options that have no effect on a job. They are not rejected, because job files share
-//! options among jobs.
+//! Reports options that have no effect on a job. They are not rejected, because jobs in a job file
+//! often share options.
 
 use crate::plan::issues::Issues;
 use leadline_protocol::{
@@ -24,8 +24,8 @@ pub(crate) fn check(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
     check_ring(job, resolved, issues);
 }
 
-/// Reports the given options unless they are used. `options`: the name, and whether the job sets
-/// the option.
+/// Adds a finding for each option that the job sets but does not use. `options`: name, and whether
+/// the job sets it.
 fn add_findings(is_used: bool, reason: &str, options: &[(&str, bool)], issues: &mut Issues) {
     for (option, is_given) in options {
         if *is_given && !is_used {

@@ -41,8 +41,8 @@ pub(crate) fn is_verify_only(job: &Job) -> bool {
     is_enabled(job) && job.verify_only()
 }
 
-/// Turns a job with `verify_only` into one that reads and does not measure, and one with
-/// `create_only` into one that only lays out its files.
+/// Adjusts a job with `verify_only` so that it only reads and takes no measurement, and a job with
+/// `create_only` so that it only lays out its files.
 pub(crate) fn expand(job: &mut Job) {
     if job.create_only() {
         measure_nothing(job);
@@ -136,7 +136,8 @@ fn check_unused(job: &Job, issues: &mut Issues) {
     }
 }
 
-/// Every block has a separate header and stamp, so blocks neither deduplicate nor compress.
+/// Rejects options that control data contents: every block has a unique header and stamp, so blocks
+/// neither deduplicate nor compress.
 fn check_data(job: &Job, issues: &mut Issues) {
     for (option, is_given) in [
         ("zero_buffers", job.zero_buffers()),
@@ -220,7 +221,7 @@ fn check_interval(request: &JobRequest, sizes: &JobBlockSizes, issues: &mut Issu
     }
 }
 
-/// The header and the data that it is swapped with must not overlap.
+/// The header and the data that it is swapped with must not overlap (`verify_offset`).
 fn check_header(job: &Job, interval: u64, issues: &mut Issues) {
     let offset = job.verify_offset().0;
     if offset == 0 {
@@ -249,7 +250,8 @@ fn check_header(job: &Job, interval: u64, issues: &mut Issues) {
     }
 }
 
-/// Each verified block must begin with the pattern, regardless of the size and offset of its write.
+/// The pattern must start at the beginning of each verified block, regardless of the size and
+/// offset of the write.
 fn check_data_pattern(job: &Job, sizes: &JobBlockSizes, issues: &mut Issues) {
     let Some(pattern) = &job.verify_pattern else {
         if matches!(
@@ -310,7 +312,7 @@ pub(crate) fn check_targets(job: &Job, targets: &[Target], issues: &mut Issues) 
     }
 }
 
-/// A region that a worker writes to and verifies.
+/// A region that one worker writes and verifies.
 struct Writer<'a> {
     path: &'a str,
     begin: u64,
@@ -320,7 +322,8 @@ struct Writer<'a> {
     is_verified: bool,
 }
 
-/// Rejects verified regions that several workers write to, because the write order is undefined.
+/// Rejects regions that one worker verifies and another one writes, because the order of the writes
+/// is undefined.
 pub(crate) fn check_shared(jobs: &[(usize, ResolvedJob)], issues: &mut Issues) {
     let jobs = jobs.iter();
     let mut writers: Vec<Writer> = jobs.flat_map(|(index, job)| writers(*index, job)).collect();

@@ -6,8 +6,8 @@ use leadline_protocol::{
     plan::job::StridedZones,
 };
 
-/// `None` without `zonemode=strided`, or without a valid `zonesize`. As in fio (init.c,
-/// `fixup_options`), a zone is as long as `zonesize` by default.
+/// `None` without `zonemode=strided` or without a valid `zonesize`. As in fio, `zonerange` defaults
+/// to `zonesize` (init.c, `fixup_options`).
 pub(crate) fn resolve(job: &Job) -> Option<StridedZones> {
     let size = job.zonesize.map_or(0, |bytes| bytes.0);
     (job.zonemode() == ZoneMode::Strided && size > 0).then(|| StridedZones {

@@ -1,5 +1,5 @@
-//! Residency of the backing file of a loop device without direct I/O, at the start and end of the
-//! measured window.
+//! Page cache residency of a loop device's backing file at the start and end of the measured
+//! window. Only for loop devices without direct I/O.
 
 use crate::system::{
     host::{block_device::SECTOR_BYTES, inventory::Inventory},
@@ -14,14 +14,15 @@ use std::{
 pub(crate) struct ObservedBackingFile {
     file: File,
     region: Region,
-    /// Whether no disk is below the file, so that its dirty pages are never written to one.
+    /// Whether the file is in memory (for example on tmpfs), so that its dirty pages never reach a
+    /// disk.
     is_in_memory: bool,
     pub observed: BackingFile,
 }
 
 impl ObservedBackingFile {
-    /// `device`: kernel name. `is_in_memory`: whether no disk is below the file. `None` if it is not
-    /// a loop device, or if the file cannot be opened.
+    /// Returns `None` if the device is not a loop device or its backing file cannot be opened.
+    /// `device`: kernel name. `is_in_memory`: whether the file has no disk below it.
     pub(crate) fn of(device: &str, host: &Inventory, is_in_memory: bool) -> Option<Self> {
         let path = host.blocks.get(device)?.backing.as_ref()?.path.clone();
         let file = File::open(&path).ok()?;

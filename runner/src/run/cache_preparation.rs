@@ -25,8 +25,8 @@ use leadline_protocol::{
 use rustix::io::Errno;
 use std::{io, ops::Range, os::fd::AsFd};
 
-/// If more than this many bytes of a region are not cached after a read, the region does not fit in
-/// memory and is not read again.
+/// Regions that still have more uncached bytes than this after a read are not read again, because
+/// they do not fit in memory.
 const REREAD_LIMIT: u64 = 1 << 30;
 
 /// Runs the phases that at least one job requests.
@@ -100,8 +100,8 @@ fn empty(
     Ok(emptied.ok_or(RunError::Stopped)?.map_err(failed)?)
 }
 
-/// Reads the targets until all of their pages are cached. Some hosts, such as those that use DAMON,
-/// evict pages within seconds even though memory is free.
+/// Reads the targets until all of their pages are cached, because some hosts (such as those with
+/// DAMON) evict pages within seconds even if memory is free.
 fn read_targets(run: &mut RunContext, open: &OpenTargets) -> Result<(), RunError> {
     const ROUNDS: usize = 3;
     for worker in &open.workers {
@@ -131,8 +131,8 @@ fn read_target(run: &mut RunContext, opened: &OpenTarget) -> Result<(), RunError
     ))?)
 }
 
-/// Zero if unknown. On an overlay, no page appears cached: the pages belong to a file in a lower
-/// layer.
+/// Number of uncached bytes of a target; 0 if unknown. Zero cached bytes also count as unknown: on
+/// an overlay, the cached pages belong to a file in a lower layer.
 fn missing_bytes(opened: &OpenTarget) -> u64 {
     match cached_bytes(opened) {
         None | Some(0) => 0,

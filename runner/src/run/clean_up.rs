@@ -14,7 +14,7 @@ use leadline_protocol::{
     problem::Problem,
 };
 
-/// `is_hung`: the storage does not respond, so the run does not wait for it.
+/// `is_hung`: whether the storage does not respond. If so, the run does not wait for it.
 ///
 /// # Errors
 /// `clean_up_failed` if a file of the run was not removed.

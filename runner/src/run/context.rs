@@ -18,9 +18,9 @@ pub(crate) struct RunContext<'a, 'b> {
     pub targets: &'a mut Targets,
     pub sink: &'a mut EventSink<'b>,
     pub stop: &'a StopSignal,
-    /// The run's control group, or why it has none.
+    /// The run's control group, or the reason that it has none.
     pub cgroup: Result<RunCgroup, String>,
-    /// Maximum time to wait for idle devices; 0 to begin immediately.
+    /// Maximum time to wait for idle devices; 0 starts the run immediately.
     pub idle_wait_ms: u64,
 }
 

@@ -128,7 +128,7 @@ fn latency<'a>(
         return LatencyStats::default();
     }
     let mut at_least = Vec::new();
-    // The midpoint of a bucket can be outside the exact range.
+    // Clamp, because the midpoint of a bucket can lie outside the exact minimum and maximum.
     let clamp = |ns: u64| ns.clamp(min.unwrap_or(0), max.max(oldest).unwrap_or(u64::MAX));
     let values = percentiles_with(&counts, max.unwrap_or(0), ages_ns, PERCENTILES);
     let names = PERCENTILES.iter().map(f64::to_string);
@@ -210,7 +210,7 @@ mod tests {
             (stats.slat_ns.min, stats.slat_ns.max),
             (Some(40), Some(300))
         );
-        // clat of inline completions is 0.
+        // For inline completions, clat is 0.
         assert_eq!(moments(&stats.clat_ns), (Some(0), Some(60), Some(45.0), 4));
         assert!((stats.lat_ns.stddev.unwrap() - 86.6).abs() < 1.0);
     }

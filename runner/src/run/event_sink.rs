@@ -16,7 +16,7 @@ pub(crate) struct EventSink<'a> {
     /// Start of the run (CLOCK_MONOTONIC, in ns).
     pub origin_ns: u64,
     seq: u64,
-    /// Phases so far.
+    /// Phases that have started so far.
     pub phases: Vec<PhaseTime>,
 }
 

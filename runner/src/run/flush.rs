@@ -44,8 +44,8 @@ pub(crate) fn files_to_flush(
     Ok(files)
 }
 
-/// A failed flush is reported as a failed I/O, and the results are kept. Stopping the run does not
-/// wait for the flush.
+/// Flushes the files. A failed flush is reported as a failed I/O, and the results are kept. A stop
+/// request ends the wait for the flush.
 pub(crate) fn flush(run: &mut RunContext, files: Vec<FileToFlush>, report: &mut Report) {
     if files.is_empty() {
         return;

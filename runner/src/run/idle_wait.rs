@@ -17,10 +17,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The devices must be idle for this time without interruption.
+/// How long the devices must be idle without interruption.
 const IDLE_TIME: Duration = Duration::from_millis(300);
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
-/// Interval between progress events with the same reason.
+/// Interval between progress events while the reason does not change.
 const NOTE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Waits at most `idle_wait_ms` for the target devices (kernel names). A run that begins on a busy host gets a finding.
@@ -36,7 +36,7 @@ pub(super) fn wait_for_idle(run: &mut RunContext, devices: &[String]) -> Result<
     Ok(())
 }
 
-/// Returns why the host is still busy.
+/// Returns the reason that the host is still busy, if any.
 fn wait(
     run: &mut RunContext,
     devices: &[String],

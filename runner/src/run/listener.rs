@@ -6,7 +6,7 @@ use leadline_protocol::event::Event;
 pub trait Listener {
     fn event(&mut self, event: &Event);
 
-    /// Whether [`Self::window`] is called. Reading the histograms of each worker is expensive.
+    /// Whether the listener uses [`Self::window`]. Reading each worker's histograms is expensive.
     fn has_windows(&self) -> bool {
         false
     }

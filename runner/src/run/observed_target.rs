@@ -1,4 +1,5 @@
-//! A target with the regions of all its jobs, and its page cache state and extents at each reading.
+//! Observes a target: the combined regions of all its jobs, its page cache residency and its
+//! extents.
 
 use crate::{
     run::backing_file::ObservedBackingFile,
@@ -132,7 +133,8 @@ impl ObservedTarget {
         self.file = Some(file);
     }
 
-    /// Switches to the file descriptor in `layers`. On an overlay, it refers to the real file.
+    /// Uses the file descriptor in `layers` from now on. On an overlay, it refers to the underlying
+    /// file.
     fn set_layers(&mut self, layers: StoredFile) {
         self.file = None;
         self.method = layers.residency_method();
@@ -148,7 +150,7 @@ impl ObservedTarget {
         self.report.absent.insert(what.into(), reason.into());
     }
 
-    /// Returns the value, or adds to the report why it is missing.
+    /// Returns the value. If it is missing, adds the reason to the report.
     fn or_absent<T>(&mut self, what: &str, value: Result<T, String>) -> Option<T> {
         value.map_err(|reason| self.set_absent(what, &reason)).ok()
     }
@@ -162,7 +164,8 @@ impl ObservedTarget {
         read(method, file, &self.region).map_err(|error| error.into().to_string())
     }
 
-    /// Reads the open target's extents, mount and direct I/O facts, before its cache state is set.
+    /// Reads the target's extents, its mount and whether direct I/O bypasses the page cache. Must
+    /// be called before the page cache is prepared.
     pub(crate) fn examine(
         &mut self,
         opened: &OpenTarget,

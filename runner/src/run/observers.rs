@@ -12,7 +12,7 @@ pub(crate) struct Observers {
     pub targets: TargetObservers,
     /// Directory of the run's control group.
     pub cgroup: Option<String>,
-    /// Missing counters with the reasons.
+    /// Missing counters, and the reason for each.
     pub absent: BTreeMap<String, String>,
 }
 

@@ -48,7 +48,7 @@ pub(crate) fn measure(run: &mut RunContext) -> Result<(Report, HostFacts), RunEr
     let mut observers = accept(run, &mut host);
     lay_out(run)?;
     if run.targets.attach_loops(&mut run.plan.jobs)? {
-        // Loop device names are not known before this point.
+        // The names of the run's loop devices are not known until this point.
         observers = accept(run, &mut host);
     }
     let open = run.in_phase(Phase::Guard, |run| {
@@ -134,7 +134,7 @@ fn run_workers(
     let silences = std::mem::take(&mut window.silences);
     let mut finished = pool.finish(window.times_ns.clone(), silences);
     let has_hung = finished.iter().any(FinishedWorker::has_hung);
-    // Looking up the mount of a hung file would block.
+    // Do not look up the mount of a hung file, which would block.
     let host_changes = if has_hung {
         Vec::new()
     } else {
@@ -163,8 +163,8 @@ fn run_workers(
     Ok((report, written))
 }
 
-/// Observes the targets with a timeout, because their storage does not respond (for example to
-/// FIEMAP).
+/// Observes the targets with a timeout, because system calls such as FIEMAP can block on storage
+/// that does not respond.
 fn observe_hung(targets: TargetObservers, stop: StopSignal) -> Observation {
     let finished = within(HUNG_TIMEOUT, "observe", move || targets.finish(&stop));
     finished.unwrap_or_else(|| {

@@ -39,7 +39,7 @@ pub(crate) struct ReportContext {
     pub devices: Vec<String>,
     /// Directory of the run's control group.
     pub cgroup: Option<String>,
-    /// Missing counters with the reasons.
+    /// Missing counters, and the reason for each.
     pub absent: BTreeMap<String, String>,
     pub thermal_throttles: Option<u64>,
     pub host_changes: Vec<HostChange>,

@@ -1,5 +1,5 @@
-//! Emits one sample per interval and enforces phase boundaries and stops while the workers run.
-//! Runs on the thread that starts the workers, and only reads their statistics.
+//! Emits one sample per interval while the workers run, and enforces phase boundaries and stops.
+//! Runs on the thread that starts the workers; it only reads their statistics.
 
 mod arrivals;
 pub(crate) mod layers;
@@ -51,16 +51,16 @@ use std::{
     time::Duration,
 };
 
-/// Maximum time between two stop flag checks, in ns.
+/// Maximum time between two checks of the stop flag, in ns.
 const POLL_NS: u64 = 50 * NS_PER_MS;
-/// Maximum time to wait for the device counters after the last I/O, in ns.
+/// Maximum time to wait for the device counters to include the last I/O, in ns.
 const COUNTER_WAIT_NS: u64 = NS_PER_MS;
 /// Interval at which a worker that is blocked past its phase boundary is woken, in ns.
 const WAKE_INTERVAL_NS: u64 = NS_PER_MS / 2;
-/// How long a worker may be blocked in a system call after its end time, in ns. After that, the run
-/// continues without it.
+/// How long a worker may stay blocked in a system call after its end time, in ns. The run then
+/// continues without the worker.
 const BLOCKED_NS: u64 = 5 * NS_PER_SECOND;
-/// The same limit after a stop, which must take less than a second.
+/// Same as above, but after a stop request, which must complete within a second.
 const BLOCKED_AFTER_STOP_NS: u64 = 700 * NS_PER_MS;
 
 /// The measured window.
@@ -71,7 +71,7 @@ pub(crate) struct MeasuredWindow {
     pub after: Counters,
     /// Whether the run was stopped.
     pub stopped: bool,
-    /// Jobs that a job with `exitall` ended, by index.
+    /// Indexes of the jobs that were ended by a job with `exitall`.
     pub ended_by_exitall: BTreeSet<usize>,
     /// Start of the window as Unix time in ms.
     pub started_at_ms: u64,
@@ -113,7 +113,7 @@ pub(crate) struct State {
     limits: Limits,
     levels: Levels,
     windows: WorkerWindows,
-    /// Workers whose `exitall` has been applied, by index.
+    /// Indexes of the workers whose `exitall` has been applied.
     exited: BTreeSet<usize>,
     ended_by_exitall: BTreeSet<usize>,
     /// Whether the runner was paused since the last sample.
@@ -148,7 +148,8 @@ impl Sampler<'_, '_> {
     /// Starts the workers and samples until all of them are done.
     pub(crate) fn run(mut self) -> MeasuredWindow {
         self.pool.wait_until_ready();
-        // Start before any worker does I/O, so that no I/O is missed, however long this takes.
+        // Start the window before any worker does I/O, so that it includes every I/O, however long
+        // the start takes.
         if self.pool.has_ramp() {
             self.observers.targets.start_ramp();
         } else {
@@ -242,7 +243,7 @@ impl Sampler<'_, '_> {
             if phase == Phase::Measure {
                 self.state.windows.emit(self.pool, self.jobs, self.sink);
                 self.state.arrivals.read(self.pool, Monotonic.now_ns());
-                // The last window is as long as the others.
+                // The last window has the same length as the others.
                 let next_ns = start_ns + (interval + 1) * self.interval_ns;
                 if self.state.stopped_ns.is_none() {
                     self.state.arrivals.end_overloaded(self.pool, next_ns);
@@ -258,14 +259,15 @@ impl Sampler<'_, '_> {
                 self.sink.phase_at(phase, PhaseState::End, boundary_ns);
                 return (before, last.counters, started_at_ms);
             }
-            // Missed intervals (SIGSTOP, an overloaded host) are skipped: the window is longer.
+            // Intervals that were missed (SIGSTOP, an overloaded host) are skipped, which results
+            // in one longer window.
             let elapsed_ns = Monotonic.now_ns().saturating_sub(start_ns);
             interval = (elapsed_ns / self.interval_ns + 1).max(interval + 1);
         }
     }
 
-    /// Records which workers had no completions in the window. Finished workers have nothing in
-    /// flight, so the window in which all of them finish is skipped.
+    /// Records which workers had no completions in the window. Skips the window in which all
+    /// workers finish, because finished workers have no I/O in flight.
     fn note_silence(&mut self, phase: Phase, window: [&Reading; 2], now_ns: u64) {
         let has_paused = std::mem::take(&mut self.state.has_paused);
         let [last, now] = window.map(|reading| &reading.counters);
@@ -280,15 +282,15 @@ impl Sampler<'_, '_> {
         }
     }
 
-    /// The longest current silence of any worker, in ms.
+    /// Current silence of the worker that has been silent the longest, in ms.
     fn silent_ms(&self) -> f64 {
         let silences = self.state.silences.iter();
         let longest_ns = silences.map(Silence::current_ns).max();
         longest_ns.unwrap_or(0) as f64 / NS_PER_MS as f64
     }
 
-    /// Extends the run's last window by a remainder of less than half an interval, because rates
-    /// based on a few I/Os are meaningless.
+    /// Extends the last window of the run by any remainder of less than half an interval: rates
+    /// based on a few I/Os would be meaningless.
     fn extend_last_window(&self, next_ns: u64) -> u64 {
         match self.pool.end_ns().checked_sub(next_ns) {
             Some(remaining_ns) if remaining_ns < self.interval_ns / 2 => next_ns + self.interval_ns,
@@ -345,7 +347,8 @@ impl Sampler<'_, '_> {
         }
     }
 
-    /// Checks once per second that the devices are still the ones that the run may write to.
+    /// Checks once per second that the devices have not changed since the guard admitted them for
+    /// writing.
     fn check_devices(&mut self, now_ns: u64) {
         if now_ns < self.state.check_ns {
             return;

@@ -1,5 +1,6 @@
-//! Observes the targets, the host's writeback and, on request, request sizes and CPU stacks: before
-//! the run, at the start and end of the measured window, and once a second in between.
+//! Observes the targets and the host's writeback; on request, also request sizes and CPU stacks.
+//! Reads them before the run, at the start and end of the measured window, and once a second in
+//! between.
 
 use crate::{
     analysis::transitions::TransitionDetector,
@@ -29,9 +30,10 @@ use std::{collections::BTreeMap, sync::Arc};
 /// Reason for missing counters with `probes=0`.
 pub(crate) const NO_PROBES: &str = "disabled by probes=0";
 
-/// Minimum ratio of the time between two residency readings to the duration of a reading.
+/// Minimum interval between two residency readings, as a multiple of the duration of a reading.
 const MIN_READING_INTERVAL: u64 = 100;
-/// Maximum number of targets in a report; each includes a map of a few hundred numbers.
+/// Maximum number of targets in a report, because each one includes a residency map of a few
+/// hundred numbers.
 const MAX_REPORTED_TARGETS: usize = 128;
 
 #[derive(Default)]
@@ -93,7 +95,7 @@ impl TargetObservers {
         &self.absent
     }
 
-    /// Examines the open targets before their cache state is set.
+    /// Examines the open targets before the page cache is prepared.
     pub(crate) fn examine<'a>(&mut self, open: impl Iterator<Item = &'a OpenTarget> + Clone) {
         if self.targets.is_empty() {
             return;
@@ -108,7 +110,7 @@ impl TargetObservers {
         }
     }
 
-    /// The targets' storage layers, where known; empty without probes.
+    /// Storage layers of the targets, if known; empty without probes.
     pub(crate) fn layers_by_path(&self) -> BTreeMap<&str, Arc<StoredFile>> {
         let targets = self.targets.iter();
         targets
@@ -116,8 +118,8 @@ impl TargetObservers {
             .collect()
     }
 
-    /// Prepares request sizes and the CPU profile. Must be called before the workers start, because
-    /// they inherit the perf events.
+    /// Prepares the request size trace and the CPU profile. Must be called before the workers
+    /// start, because they inherit the perf events.
     pub(crate) fn prepare(&mut self, jobs: &[ResolvedJob]) {
         if jobs.iter().any(|job| job.request_sizes) {
             let targets = jobs.iter().flat_map(|job| &job.targets);
@@ -165,7 +167,8 @@ impl TargetObservers {
         self.next_reading_ns = Monotonic.now_ns() + NS_PER_SECOND;
     }
 
-    /// Called for every sample. Returns the residency of all targets if a reading is due.
+    /// Must be called for every sample. Returns the total residency of all targets if a reading is
+    /// due.
     pub(crate) fn poll(&mut self) -> Option<Residency> {
         if let Some(trace) = &mut self.request_trace {
             trace.record_threads();
@@ -199,7 +202,7 @@ impl TargetObservers {
         self.transitions.push(end_ms, sample, reads, writes);
     }
 
-    /// Must be called before the flush. A stop does not wait for the CPU profile.
+    /// Must be called before the flush. A stop does not wait for perf to process the profile.
     pub(crate) fn finish(mut self, stop: &StopSignal) -> Observation {
         let at_end = total(&self.targets, ObservedTarget::residency_at_end);
         if let Some(omitted @ 1..) = self.targets.len().checked_sub(MAX_REPORTED_TARGETS) {
@@ -237,7 +240,7 @@ fn read_stacks(profiler: Profiler, stop: &StopSignal) -> Result<Profile, String>
     read.unwrap_or_else(|| Err("the run was stopped before the stacks were read".into()))
 }
 
-/// Sum across all targets; `None` if the residency of any target is unknown.
+/// Total residency of all targets; `None` if any of them is unknown.
 fn total(
     targets: &[ObservedTarget],
     residency: fn(&ObservedTarget) -> Option<Residency>,

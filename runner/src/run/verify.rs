@@ -62,8 +62,8 @@ pub(crate) fn take_written(finished: &mut [FinishedWorker]) -> Vec<Option<Writte
         .collect()
 }
 
-/// Reads the blocks back and adds the results to the report. Stopping the run does not wait for the
-/// storage.
+/// Reads the blocks back and adds the results to the report. After a stop request, the run does not
+/// wait for the storage.
 pub(crate) fn verify(
     run: &mut RunContext,
     workers: Vec<WorkerToVerify>,
@@ -125,7 +125,7 @@ fn job_verifiers(
     verifiers
 }
 
-/// Verifies in steps, to show progress and to allow stopping the run.
+/// Verifies in steps, so that the run can report progress and be stopped.
 fn verify_job(run: &mut RunContext, mut verifier: JobVerifier) -> VerifyReport {
     let begin = Instant::now();
     loop {

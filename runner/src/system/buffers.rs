@@ -1,5 +1,5 @@
 //! I/O buffers: one page-aligned mapping per worker, divided into equal slots. The mapping is
-//! released only when no I/O is in flight. A worker that must abandon I/Os leaks the mapping,
+//! unmapped only if no I/O is in flight. A worker that has to abandon I/Os leaks its mapping,
 //! because the kernel may still write to it.
 
 use leadline_protocol::job::engine::BufferPages;
@@ -12,7 +12,7 @@ pub(crate) struct BufferPool {
     length: usize,
     stride: usize,
     slots: usize,
-    /// Whether every slot has a second buffer for writes.
+    /// Whether every slot has a separate buffer for writes.
     has_write_buffers: bool,
 }
 

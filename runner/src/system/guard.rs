@@ -47,9 +47,9 @@ const FIELD: &str = "filename";
 
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Purpose {
-    /// The contents do not change.
+    /// Access that does not change the contents.
     Read,
-    /// The contents may be lost.
+    /// Access that may destroy the contents.
     Write,
 }
 
@@ -76,7 +76,7 @@ pub(crate) struct Admission {
     /// Holds the device open with O_EXCL, so that no other program can mount it, use it for swap or
     /// stack another device on it; `None` for files and for reading.
     pub claim: Option<OwnedFd>,
-    /// Same as `claim`, for the backing devices of loop devices.
+    /// Like `claim`, for the backing devices of loop devices.
     #[expect(dead_code, reason = "held open")]
     pub lower_claims: Vec<OwnedFd>,
 }
@@ -94,7 +94,7 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    /// Takes an inventory of the running host.
+    /// Takes an inventory of this host.
     pub(crate) fn live(permissions: &Permissions) -> Self {
         let host = Inventory::read(&Kernel::live());
         Self::new(host, permissions).with_data_directory(data_directory())
@@ -117,7 +117,7 @@ impl Guard {
         }
     }
 
-    /// Exempts the run's loop devices from the check of their backing file. All other checks still
+    /// Exempts the run's own loop devices from the backing file check. All other checks still
     /// apply.
     pub(crate) fn with_run_loops(self, run_loops: Vec<Dev>) -> Self {
         Self { run_loops, ..self }

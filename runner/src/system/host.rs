@@ -1,5 +1,5 @@
-//! The host: block devices, mounts, the kernel, and facts about them. A value that is not available
-//! is null, with the reason in `absent`.
+//! Facts about the host: block devices, mounts and the kernel. An unavailable value is null, with
+//! the reason in `absent`.
 
 pub(crate) mod access_time;
 pub(crate) mod aio_support;

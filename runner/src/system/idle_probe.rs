@@ -1,4 +1,5 @@
-//! Whether a host is idle: the devices of a run are idle and little data waits for writeback.
+//! Checks whether a host is idle: the run's devices have no I/O, and little data is waiting for
+//! writeback.
 
 use crate::system::{
     host::{inventory::Inventory, kernel::Kernel, meminfo},
@@ -7,8 +8,8 @@ use crate::system::{
 use leadline_protocol::{counters::DeviceCounts, format::bytes};
 use std::{collections::BTreeMap, fs};
 
-/// Maximum of `Dirty` and `Writeback` together, in bytes. Desktops and servers at rest have a few
-/// megabytes of dirty memory.
+/// Maximum sum of `Dirty` and `Writeback`, in bytes. Idle desktops and servers have a few megabytes
+/// of dirty memory.
 pub(crate) const MAX_DIRTY_BYTES: u64 = 64 << 20;
 
 /// The counters of a run's devices, including the physical devices below them.
@@ -22,7 +23,7 @@ impl IdleProbe {
     /// `devices`: kernel names of the target devices; may be empty.
     pub(crate) fn new(devices: &[String]) -> Self {
         let kernel = Kernel::live();
-        // Devices that do not count I/Os cannot be waited for.
+        // Devices that do not count I/Os are ignored, because their I/O cannot be observed.
         let mut disks = Disks::open(&Inventory::read(&kernel), devices, &mut BTreeMap::new());
         let last = disks.read();
         Self {
@@ -32,8 +33,8 @@ impl IdleProbe {
         }
     }
 
-    /// Returns why the host is not idle: I/Os in flight, I/Os since the last call, or dirty
-    /// memory.
+    /// Returns the reason that the host is not idle: I/Os in flight, I/Os since the last call, or
+    /// dirty memory.
     pub(crate) fn busy_reason(&mut self) -> Option<String> {
         let counts = self.disks.read();
         let last = std::mem::replace(&mut self.last, counts);

@@ -21,7 +21,7 @@ use std::{
     sync::Arc,
 };
 
-/// A file or block device with a page cache, and the layer below it.
+/// A file or block device that has a page cache, and the layer below it.
 #[derive(Debug)]
 pub(crate) struct StoredFile {
     file: File,
@@ -30,11 +30,12 @@ pub(crate) struct StoredFile {
     bypass: Bypass,
     mapping: Mapping,
     below: Arc<LowerLayer>,
-    /// Whether syncs write the data to the device.
+    /// Whether a sync writes the data to the device.
     honors_sync: bool,
-    /// Upper bound on the distance between a sequential reader and the end of its readahead.
+    /// Upper bound on how far readahead may be ahead of a sequential reader, in bytes.
     readahead_bytes: u64,
-    /// Smallest part of a page that can be read into the page cache, in bytes; at most a page.
+    /// Smallest part of a page that can be read into this page cache separately, in bytes; at most
+    /// a page.
     cache_block_bytes: u64,
 }
 
@@ -44,7 +45,8 @@ impl StoredFile {
         self.file.as_fd()
     }
 
-    /// Smallest part of a page that can be read into a page cache of any layer, in bytes.
+    /// Smallest part of a page that can be read separately into the page cache of any layer, in
+    /// bytes.
     pub(crate) fn cache_block_bytes(&self) -> u64 {
         match &*self.below {
             LowerLayer::File { file, .. } => self.cache_block_bytes.min(file.cache_block_bytes()),
@@ -61,7 +63,7 @@ impl StoredFile {
         }
     }
 
-    /// Whether the loop devices below still use the same I/O mode (direct or buffered).
+    /// Whether the loop devices below are still in the same I/O mode (direct or buffered).
     pub(crate) fn is_unchanged(&self) -> bool {
         match &*self.below {
             LowerLayer::File {
@@ -74,8 +76,9 @@ impl StoredFile {
         }
     }
 
-    /// The layer that holds written data once it has left this file's page cache. `Unknown` if that
-    /// changes with time: the page cache of a loop device's backing file holds data for a while.
+    /// The layer that holds written data after writeback from this file's page cache. `Unknown` if
+    /// this changes over time, because the page cache of a loop device's backing file holds the
+    /// data only temporarily.
     pub(crate) fn layer_of_writes(&self) -> StorageLayer {
         match &*self.below {
             LowerLayer::Disk => StorageLayer::Device,
@@ -90,18 +93,18 @@ impl StoredFile {
     }
 
     /// # Errors
-    /// Returns why cached pages cannot be counted.
+    /// Returns the reason that cached pages cannot be counted.
     pub(crate) fn residency_method(&self) -> Result<ResidencyMethod, String> {
         self.residency
             .map_or_else(|| ResidencyMethod::detect(self.file()), Ok)
     }
 }
 
-/// The direct I/Os that bypass the page cache.
+/// Which direct I/Os bypass the page cache.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Bypass {
     All,
-    /// Direct I/Os aligned to this many bytes. The filesystem buffers all others.
+    /// Only direct I/Os aligned to this many bytes. The filesystem buffers all others.
     Aligned(u64),
     None,
 }
@@ -112,8 +115,8 @@ enum Mapping {
     /// A block device.
     Identity,
     Fiemap {
-        /// Whether extents have offsets on the device below; false for btrfs, whose offsets are
-        /// logical.
+        /// Whether extents have offsets on the device below; false for btrfs, whose extents have
+        /// logical addresses.
         is_physical: bool,
     },
     /// SEEK_DATA and SEEK_HOLE, for filesystems without FIEMAP.
@@ -138,11 +141,11 @@ enum LowerLayer {
     },
     /// No layer below, because the file is in memory (tmpfs): all data is cached or swapped out.
     Nothing,
-    /// A network filesystem, FUSE, or different kinds of devices below dm or md.
+    /// A network filesystem, FUSE, or a mix of disks and memory below dm or md.
     Unknown,
 }
 
-/// Bytes of one I/O, by the layer that holds them.
+/// The bytes of one I/O, divided among the layers that hold them.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct LayerBytes([u64; StorageLayer::COUNT]);
 
@@ -179,15 +182,15 @@ impl LayerBytes {
         highest.copied().unwrap_or(StorageLayer::Unknown)
     }
 
-    /// Converts the page cache layer to the lower cache: page caches below the first one are those
-    /// of backing files.
+    /// Moves the page cache bytes to the lower cache, because the only page cache of a target
+    /// itself is the topmost one; those below belong to backing files.
     fn below_a_device(mut self) -> Self {
         let cached = std::mem::take(&mut self.0[StorageLayer::PageCache as usize]);
         self.add(StorageLayer::LowerCache, cached);
         self
     }
 
-    /// The same distribution across a different number of bytes.
+    /// The same proportions, scaled to a different number of bytes.
     fn scaled_to(self, bytes: u64) -> Self {
         let total = self.total().max(1);
         let scaled = |part: u64| (u128::from(part) * u128::from(bytes) / u128::from(total)) as u64;

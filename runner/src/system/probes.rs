@@ -72,7 +72,7 @@ pub struct Counters {
 #[derive(Clone, Debug, PartialEq)]
 pub struct CounterWindow {
     pub elapsed_ns: u64,
-    /// Sum of the target devices, counting each I/O once; `None` if there are none.
+    /// Sum over the target devices, counting each I/O once; `None` if there are no such devices.
     pub device: Option<DeviceCounts>,
     /// Counts by kernel name.
     pub physical_devices: Vec<(String, DeviceCounts)>,
@@ -154,7 +154,7 @@ impl Probes {
         }
     }
 
-    /// The reasons that counters are absent, keyed by `device`, `physical_devices`, `memory`,
+    /// The reasons that counters are missing, keyed by `device`, `physical_devices`, `memory`,
     /// `cpu`, `pressure`, `storage` or `cgroup`.
     pub fn absent(&self) -> &BTreeMap<String, String> {
         &self.absent
@@ -188,7 +188,7 @@ fn read<T>(file: &mut Option<KernelFile>, parse: impl Fn(&str) -> Option<T>) -> 
 }
 
 impl Counters {
-    /// Cumulative counters of each device in both readings, by kernel name.
+    /// Cumulative counters in both readings, for each device by kernel name.
     pub fn readings(before: &Self, after: &Self) -> Vec<(String, DeviceCounts, DeviceCounts)> {
         let pairs = before.disks.iter().zip(&after.disks);
         pairs

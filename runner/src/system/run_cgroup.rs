@@ -17,9 +17,10 @@ use std::{
 const PREFIX: &str = "leadline-run-";
 /// systemd marks delegated groups with one of these xattrs, set to 1.
 const DELEGATION_XATTRS: [&str; 2] = ["user.delegate", "trusted.delegate"];
-/// With `memory`, writeback is charged to the group that owns the pages instead of to the root.
+/// With the `memory` controller, writeback is charged to the group that owns the pages instead of
+/// the root group.
 const CONTROLLERS: [&str; 2] = ["io", "memory"];
-/// Limits that the process would escape by leaving its group.
+/// Limits that would no longer apply if the process left its group.
 const LIMITS: [&str; 6] = [
     "memory.max",
     "memory.high",
@@ -32,7 +33,7 @@ pub(crate) const REMEDY: &str = "Run it in a delegated control group: Delegate=y
     DelegateSubgroup=main in the unit (systemd 254 or later), or systemd-run --pty \
     -p Delegate=yes -p DelegateSubgroup=main leadline-runner run ...";
 
-/// The process is in the group until the value is dropped.
+/// The process stays in this group until the value is dropped.
 #[derive(Debug)]
 pub(crate) struct RunCgroup {
     dir: PathBuf,
@@ -149,7 +150,7 @@ fn remove_leftovers(parent: &Path) {
     }
 }
 
-/// Moves this process with all its threads. 0 refers to the writing process.
+/// Moves this process, including all threads, to a group. 0 stands for the writing process.
 fn move_process(group: &Path) -> io::Result<()> {
     fs::write(group.join("cgroup.procs"), "0")
 }
@@ -163,7 +164,7 @@ mod tests {
     use super::*;
     use rustix::fs::{XattrFlags, setxattr};
 
-    /// A hierarchy whose `unit/main` group contains this process.
+    /// A cgroup hierarchy in which this process is in the group `unit/main`.
     struct Hierarchy {
         dir: tempfile::TempDir,
         kernel: Kernel,
@@ -239,7 +240,8 @@ mod tests {
         let host = Hierarchy::new();
         let unit = host.dir.path().join("unit");
         fs::create_dir(unit.join("leadline-run-1")).unwrap();
-        // This is not a cgroup filesystem, so no files appear in the new group.
+        // The directory is not on a cgroup filesystem, so the kernel creates no files in the new
+        // group.
         let error = RunCgroup::enter(&host.kernel).unwrap_err();
         assert!(error.contains("counting in"), "{error}");
         assert!(error.ends_with(REMEDY), "{error}");

@@ -64,7 +64,7 @@ const CHUNK_BYTES: usize = 1 << 20;
 /// A target that is ready for I/O.
 #[derive(Debug)]
 pub struct OpenTarget {
-    /// File descriptor; /dev/null for `ioengine=null`.
+    /// File descriptor of the target, or of /dev/null for `ioengine=null`.
     pub fd: OwnedFd,
     pub target: Target,
 }
@@ -78,7 +78,7 @@ impl OpenTarget {
     }
 }
 
-/// Result of an operation that can be stopped early with the stop flag.
+/// Result of an operation that the stop flag can end early.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Finish {
     Done,
@@ -90,13 +90,13 @@ pub enum Finish {
 struct Expected {
     /// Byte ranges that the run writes to.
     regions: Vec<Range<u64>>,
-    /// The confirmed state (`guard::overwrite`); `None` if there was nothing to confirm.
+    /// The state that was confirmed (`guard::overwrite`); `None` if no confirmation was required.
     state: Option<String>,
 }
 
 impl Expected {
-    /// Confirmed contents are compared by their samples. Without a confirmation, the target must be
-    /// blank.
+    /// Confirmed contents are verified by samples only. Without a confirmation, the target must be
+    /// completely blank.
     fn read_limit(&self) -> ReadLimit {
         match self.state {
             Some(_) => ReadLimit::nothing(),
@@ -105,24 +105,24 @@ impl Expected {
     }
 }
 
-/// The resources that a run holds and creates. Dropping it releases devices and detaches the run's
-/// loop devices. Only `clean_up` removes files.
+/// The resources that a run holds and creates. Dropping this value releases devices and detaches
+/// the run's loop devices, but only `clean_up` removes files.
 #[derive(Debug)]
 pub struct Targets {
     permissions: Permissions,
     /// `file_id` of the study to which the run belongs.
     file_id: Option<String>,
-    /// Expected states of the targets that the run overwrites, as recorded in the plan, by path.
+    /// States of the targets that the run overwrites, as recorded in the plan, keyed by path.
     expected: BTreeMap<String, Expected>,
     claims: BTreeMap<Dev, Admission>,
-    /// Files that this run writes to, by canonical path.
+    /// Files that this run writes to, keyed by canonical path.
     written: BTreeMap<PathBuf, Stat>,
     /// Keyed by the path of the backing file.
     loops: BTreeMap<String, AttachedLoop>,
     created: Vec<OwnedFile>,
-    /// Files from earlier runs that have a valid ownership mark and that this run changes.
+    /// Files of earlier runs that this run changes, and that had a valid ownership mark before.
     reused: Vec<OwnedFile>,
-    /// File whose layout was stopped while its storage did not respond.
+    /// File that was being laid out when the run was stopped while its storage did not respond.
     hung_layout: Option<String>,
 }
 
@@ -237,13 +237,13 @@ impl Targets {
         }
     }
 
-    /// Renews the ownership marks of files that this run created or changed. Must be called after
-    /// the last I/O.
+    /// Renews the ownership marks of all files that this run created or changed. Must be called
+    /// after the last I/O.
     pub fn mark_owned(&self) {
         let mut has_marks = false;
         for file in self.created.iter().chain(&self.reused) {
             if !file.unlink && file.is_unchanged() {
-                // Without user xattrs, the file has no mark and is treated as foreign.
+                // Without user xattrs, the file has no mark, so later runs treat it as foreign.
                 has_marks |= ownership::mark_owned(Mark::Target, &file.path).is_ok();
             }
         }

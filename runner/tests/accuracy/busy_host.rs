@@ -1,4 +1,4 @@
-//! Detection of a busy host, on which timing tests are meaningless.
+//! Detects busy hosts, on which timing tests are meaningless.
 
 use super::scratch::skip;
 use std::{
@@ -11,7 +11,7 @@ use std::{
 
 /// Wake-up latency above which a host is considered busy.
 const BUSY: Duration = Duration::from_micros(300);
-/// Attempts before a test is skipped.
+/// Number of attempts before a test is skipped.
 const ATTEMPTS: usize = 5;
 
 /// Serializes timing tests.
@@ -36,7 +36,7 @@ pub(crate) fn on_an_idle_host(what: &str, attempt: impl Fn() -> Option<String>) 
     skip(&format!("{what}: the host is too busy: {last}"));
 }
 
-/// Result of `attempt`, and the worst wake-up latency of a sleeping thread in the meantime.
+/// Result of `attempt`, and the highest wake-up latency of a sleeping thread during it.
 fn with_wake_up_latency<T>(attempt: impl FnOnce() -> T) -> (T, Duration) {
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! Counts compared with the kernel's I/O accounting of the process (/proc/PID/io), to the byte.
+//! Compares counts, to the byte, with the kernel's I/O accounting of the process (/proc/PID/io).
 
 use super::scratch::{
     self,
@@ -10,7 +10,7 @@ use std::{io::Read, path::Path};
 
 const BYTES: u64 = 16 << 20;
 
-/// Result of a run, and the counters of /proc/PID/io by name.
+/// Result of a run, and the counters of its process in /proc/PID/io, by name.
 fn report_and_counters(job: &Value, root: &Path) -> (Value, impl Fn(&str) -> u64 + use<>) {
     let root = root.to_str().unwrap();
     let mut child = start(job, &["--json", "--target-root", root]);
@@ -50,7 +50,7 @@ fn bytes_match_the_process_counters() {
             "bs": "4k", "iodepth": 16, "direct": 1, "ioengine": engine});
         // Creates the file and brings the program into the page cache.
         report(&on_file);
-        // The host may evict the program's pages, which are then read again.
+        // The host may evict pages of the program, which must then be read again.
         let counted = (0..5).map(|_| {
             let (result, io) = report_and_counters(&on_file, directory.path());
             (result["report"]["read"]["bytes"].as_u64(), io("read_bytes"))
@@ -58,7 +58,7 @@ fn bytes_match_the_process_counters() {
         let expected = (Some(BYTES), BYTES);
         let counted: Vec<_> = counted.take_while(|counted| *counted != expected).collect();
         assert!(counted.len() < 5, "{engine}: {counted:?}");
-        // Write to a device, because a filesystem also writes metadata.
+        // Write to a device, because writes to a filesystem include metadata.
         let raw = with(&on_file, json!({"rw": "randwrite", "filename": device.0}));
         let (result, io) = report_and_counters(&raw, directory.path());
         assert_eq!(

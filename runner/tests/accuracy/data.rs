@@ -1,4 +1,5 @@
-//! Content of a file after a run: compressibility and duplicates within 2 % of the request.
+//! Contents of files after a run: the compressible and duplicate shares are within 2 % of the
+//! requested ones.
 
 use super::scratch::{
     self,
@@ -11,7 +12,7 @@ use std::{collections::HashSet, io::Write};
 const BLOCK: usize = 4096;
 const BYTES: usize = 16 << 20;
 
-/// Content of a file after a run that wrote all of it.
+/// Contents of a file that a run has written completely.
 fn written(changes: Value) -> Vec<u8> {
     let directory = scratch::directory();
     let file = directory.path().join("t1");
@@ -80,8 +81,8 @@ fn decisions_include_the_cost_of_new_data() {
 #[test]
 fn files_contain_the_requested_data() {
     let cases = [
-        // One buffer per I/O in flight, as in fio: with stamps, the blocks differ but still
-        // compress.
+        // As in fio, every I/O in flight has one buffer. Stamps make the blocks differ, but they
+        // are still compressible.
         (json!({}), f64::NAN, 0.0),
         (json!({"refill_buffers": 1}), 0.0, 0.0),
         (json!({"zero_buffers": 1}), 99.0, 100.0),
@@ -97,7 +98,7 @@ fn files_contain_the_requested_data() {
     for (changes, compressible, duplicate) in cases {
         let bytes = written(changes.clone());
         let actual = compressible_percent(&bytes);
-        // NaN: duplicates inside 64 KiB are also compressible.
+        // NaN skips this check, because duplicates within 64 KiB are also compressible.
         assert!(
             compressible.is_nan() || (actual - compressible).abs() < 2.0,
             "{changes}: {actual:.1} % compressible"

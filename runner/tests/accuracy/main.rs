@@ -1,6 +1,6 @@
-//! Accuracy, compared with the kernel, the clock and formulas: counts to the I/O, phase ends to the
-//! millisecond, rates to 0.5 %, data to 2 %. Tests that a busy host can disturb are repeated and
-//! then skipped.
+//! Compares results with the kernel, the clock and formulas. I/O counts must be exact, phase ends
+//! accurate to the millisecond, rates to 0.5 %, and data to 2 %. Tests that a busy host can disturb
+//! are repeated, then skipped.
 
 mod busy_host;
 mod counts;

@@ -1,4 +1,4 @@
-//! Accuracy of phase ends, and gaps caused by a stalled loop.
+//! Accuracy of phase ends, and of pauses when the runner is stopped.
 
 use super::{
     busy_host::on_an_idle_host,
@@ -22,7 +22,7 @@ fn job(changes: Value) -> Value {
     with(&plain, changes)
 }
 
-/// Durations that are wrong by more than a millisecond.
+/// Describes durations that are off by more than a millisecond.
 fn wrong_durations(report: &Value) -> Option<String> {
     let time = |name: &str, field: &str| {
         let phases = report["phases"].as_array().unwrap();
@@ -112,7 +112,7 @@ fn number(value: &Value) -> f64 {
     value.as_f64().unwrap()
 }
 
-/// Names of the failed assertions, with the observed values.
+/// Names of the failed checks, with the observed values.
 fn failed_assertions(
     assertions: &[(&str, bool)],
     observed: &dyn std::fmt::Debug,
@@ -165,7 +165,8 @@ fn a_stalled_loop_shows_as_a_gap_not_as_a_fast_interval() {
     on_an_idle_host("stalled loop", || check_gap(&stalled(json!({}))));
 }
 
-/// Two of three seconds are lost. The job then catches up, so I/Os start up to two seconds late.
+/// The job is paused for two of three seconds and then catches up, so I/Os start up to two seconds
+/// late.
 fn check_late_starts(events: &[Value]) -> Option<String> {
     let result = of_type(events, "report").next().unwrap();
     let read = &result["report"]["read"];

@@ -1,8 +1,8 @@
-//! Converts option values to the form that the cases use.
+//! Converts option values to the format of the recorded cases.
 
 use serde_json::{Map, Value, json};
 
-/// Options in milliseconds, whose recorded values are in microseconds.
+/// Options that the importer returns in milliseconds, but that the cases record in microseconds.
 const MILLISECONDS: [&str; 5] = [
     "log_avg_msec",
     "log_hist_msec",
@@ -11,13 +11,13 @@ const MILLISECONDS: [&str; 5] = [
     "rate_cycle",
 ];
 
-/// Values that the importer returned.
+/// Values returned by the importer.
 pub(crate) fn options(options: &Map<String, Value>) -> Map<String, Value> {
     let value = |(name, value): (&String, &Value)| (name.clone(), canonical(name, value));
     options.iter().map(value).collect()
 }
 
-/// Recorded values. `memory_mib`: memory of the host in the cases.
+/// Values recorded in the cases. `memory_mib`: memory of the host on which the cases were recorded.
 pub(crate) fn expected(options: &Map<String, Value>, memory_mib: u64) -> Map<String, Value> {
     let mut options = options.clone();
     for value in options.values_mut() {
@@ -69,7 +69,7 @@ fn bytes(text: &str) -> u64 {
     leadline_protocol::units::bytes(text).unwrap()
 }
 
-/// Sizes without a percentage share the remaining percentage equally.
+/// Block sizes without a percentage get equal shares of the remaining percentage.
 fn split(text: &str) -> Value {
     let directions = text.split(',').map(|direction| {
         let entries: Vec<(u64, Option<u64>)> = direction

@@ -1,5 +1,5 @@
-//! Job files in here documents: fio and the runner start the same jobs and transfer the same number
-//! of blocks.
+//! Job files in shell here-documents: fio and the runner start the same jobs and transfer the same
+//! number of blocks.
 
 use crate::input;
 use serde_json::Value;
@@ -57,7 +57,7 @@ EOF
 ",
 ];
 
-/// Names of the jobs, with their reads and writes.
+/// Name of each job, and its reads and writes.
 fn jobs(output: &[u8], of: &str) -> Vec<(String, u64, u64)> {
     let result: Value = serde_json::from_slice(output)
         .unwrap_or_else(|error| panic!("{of}: {error}: {}", String::from_utf8_lossy(output)));

@@ -1,5 +1,6 @@
-//! No directive of an imported text executes, includes or reads anything. Variables get values from
-//! the request only; the command line passes its environment, as a shell does.
+//! Directives in imported text do not execute programs, include files or read anything. Variables
+//! only get values from the request. The command line passes its environment in the request, as a
+//! shell does.
 
 use crate::input;
 use leadline_protocol::import::{Import, ImportRequest, ImportSeverity};
@@ -29,7 +30,7 @@ fn directives_of_imported_texts_do_nothing() {
     let dir = directory.path();
     let proof = dir.join("executed");
     let touch = format!("touch {}", proof.display());
-    // A job that would be visible if it were included.
+    // A job that would appear in the result if the file were included.
     fs::write(
         dir.join("other.fio"),
         "[included-job]\nioengine=null\nsize=1m\n",
@@ -90,8 +91,9 @@ fn directives_of_imported_texts_do_nothing() {
     }
 }
 
-/// A rejected directive is an error with its line number, and the other lines are still parsed. The
-/// text contains a byte order mark, CRLF, and a name with a colon, which separates files in fio.
+/// A rejected directive results in an error with its line number, but the other lines are still
+/// parsed. The text contains a byte order mark, CRLF, and a name with a colon, which separates
+/// files in fio.
 #[test]
 fn each_directive_that_is_not_supported_is_named_with_its_line() {
     let text = "\u{feff}[j]\r\nfilename=a:b\r\nsize=1m\r\nexec_prerun=id\r\nallow_mounted_write=1\r\nioengine=external:x.so\r\n";

@@ -6,7 +6,7 @@ use leadline_runner::dialect::import;
 use rustix::time::{ClockId, clock_gettime};
 use std::time::Duration;
 
-/// CPU time of this thread, which excludes other processes.
+/// CPU time of this thread, which does not depend on other processes.
 fn cpu_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)

@@ -22,7 +22,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
-/// Devices that exist on the host of the cases.
+/// Devices that existed on the host where the cases were recorded.
 const DEVICES: [&str; 7] = [
     "/dev/nvme0n1",
     "/dev/nvme1n1",
@@ -33,7 +33,7 @@ const DEVICES: [&str; 7] = [
     "/dev/zero",
 ];
 const MEMORY_MIB: u64 = 24_105;
-/// Notes about workloads. A generated case lists all that apply.
+/// Codes of notes about workloads. A generated case lists all notes that must appear.
 const WORKLOAD_NOTES: [&str; 13] = [
     "seconds_suffix",
     "fraction",
@@ -67,10 +67,10 @@ struct Case {
     rejected: Vec<Rejected>,
     #[serde(default)]
     asks: Vec<String>,
-    /// An error is also accepted.
+    /// An error is also acceptable.
     #[serde(default)]
     may_reject: bool,
-    /// Options that may or may not be imported.
+    /// Options that may, but need not, be imported.
     #[serde(default)]
     may_take: Vec<String>,
     #[serde(default)]
@@ -285,7 +285,7 @@ impl Checker<'_> {
     }
 }
 
-/// Fails and lists all cases that differ, except those in `differences`, which must differ.
+/// Prints all cases that differ and fails. Cases in `differences` are exempt, but must differ.
 fn check(file: &str, lists_all_notes: bool, differences: &[(&str, &str)]) {
     let is_diskspd = file.starts_with("diskspd");
     let mut failures = Vec::new();

@@ -20,11 +20,12 @@ fn jobs(text: &str) -> Value {
     jobs.collect()
 }
 
-/// `--name=a b --rw=read` has no quotes; only names without spaces can be compared.
+/// Values with spaces, such as `--name=a b --rw=read`, are printed without quotes, so only names
+/// without spaces can be compared.
 fn is_comparable(text: &str) -> bool {
     let has_space = |line: &str| line.starts_with('[') && line.contains(' ');
     let is_quoted = |line: &str| line.contains(['"', '\'', '$', '\\']);
-    // Options of a later [global] would belong to the job before it.
+    // A later [global] section is not usable: its options would belong to the job before it.
     let mut sections = text
         .lines()
         .filter(|line| line.trim_start().starts_with('['));

@@ -1,5 +1,5 @@
-//! `verify_backlog`: both programs read the same blocks back after the same number of writes. Direct
-//! I/O, because the runner reads cached blocks again after the measurement.
+//! `verify_backlog`: both programs read back the same blocks after the same number of writes. The
+//! jobs use direct I/O, because the runner reads cached blocks again after the measurement.
 
 use crate::{
     counts, coverage,
@@ -12,8 +12,8 @@ use crate::{
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, fs, path::Path};
 
-/// What must match: the order of all reads and writes, or only the accesses to every block, because
-/// the runner reads the rest in larger chunks or has other random offsets.
+/// What must match: the order of all reads and writes, or only which blocks are accessed. The
+/// latter applies if the runner reads the rest in larger chunks or uses different random offsets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Equal {
     Sequence,
@@ -104,7 +104,7 @@ fn blocks_are_read_back_as_in_fio() {
     }
 }
 
-/// As in fio, the reads between writes are part of the read statistics, with any engine.
+/// As in fio, and with every engine, read statistics include the verification reads between writes.
 #[test]
 fn reads_are_counted_as_in_fio() {
     let directory = scratch::directory();

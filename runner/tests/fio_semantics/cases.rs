@@ -1,4 +1,4 @@
-//! Jobs, and the agreement with fio that each requires.
+//! Jobs, and how closely each must agree with fio.
 
 use crate::{
     Case,
@@ -30,7 +30,7 @@ const CASES: &[(Equal, &str)] = &[
     (Sequence, "rw=write size=256k io_size=64k"),
     (Sequence, "rw=write size=256k io_size=50%"),
     (Sequence, "rw=write size=256k io_size=64k loops=2"),
-    // Limits of fill_device.
+    // Jobs with fill_device that also have a limit.
     (Sequence, "rw=write size=256k fill_device=1"),
     (Reported, "rw=write size=256k io_size=64k fill_device=1"),
     (Sequence, "rw=write size=128k loops=2 fill_device=1"),
@@ -38,7 +38,7 @@ const CASES: &[(Equal, &str)] = &[
     (Rejected, "rw=write fill_device=1"),
     (Rejected, "rw=write fill_device=1 file=256"),
     (Rejected, "rw=write size=50% fill_device=1 file=256"),
-    // Files larger than the bytes to transfer.
+    // Files larger than the number of bytes to transfer.
     (Sequence, "rw=write filesize=256k"),
     (Sequence, "rw=write size=64k filesize=256k"),
     (Sequence, "rw=write size=64k filesize=256k loops=2"),
@@ -168,9 +168,9 @@ const CASES: &[(Equal, &str)] = &[
     ),
     (Sequence, "rw=read offset=33% size=64k file=256"),
     (CoverageOnly, "rw=write size=256k fsync_on_close=1"),
-    // fio 3.33 subtracts the spinning time from the pause without checking for underflow: if it is
-    // preempted for longer than the pause, it sleeps for 71 minutes. These pauses are long enough
-    // to prevent that.
+    // These pauses are long, because fio 3.33 subtracts the spinning time from the pause without
+    // checking for underflow: if it were preempted for longer than the pause, it would sleep for 71
+    // minutes.
     (
         Sequence,
         "rw=write size=64k thinktime=20000 thinktime_spin=50",

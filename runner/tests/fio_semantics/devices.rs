@@ -7,10 +7,10 @@ use crate::scratch::{
 use serde_json::{Value, json};
 use std::{path::Path, process::Command};
 
-/// Not a multiple of all block sizes.
+/// Not a multiple of every block size.
 const LENGTH: u64 = (1 << 20) + 2048;
 
-/// Reads, bytes read, writes and bytes written.
+/// Number of reads, bytes read, number of writes, and bytes written.
 type Counts = [u64; 4];
 
 fn fio(device: &str, options: &[(&str, &str)]) -> Counts {
@@ -29,7 +29,7 @@ fn fio(device: &str, options: &[(&str, &str)]) -> Counts {
     counts(job, ["total_ios", "io_bytes"])
 }
 
-/// The device must be blank, and its image in `root`.
+/// Discards the device, then runs the job on it. The device's image must be in `root`.
 fn leadline(device: &str, root: &Path, options: &[(&str, &str)]) -> Counts {
     scratch::run("blkdiscard", &["-f", device]).unwrap();
     let mut job = json!({"name": "job", "ioengine": "psync", "direct": 0, "filename": device});

@@ -26,7 +26,8 @@ const JOBS: [&str; 8] = [
     "rw=randrw size=256k rwmixread=50 norandommap=1",
 ];
 
-/// System calls on the file: their number and bytes by name, and the accesses to every 512 bytes.
+/// System calls on the file: the number of calls and bytes by name, and how often each 512-byte
+/// sector is accessed.
 #[derive(Debug, Default, Eq, PartialEq)]
 pub(crate) struct Calls {
     pub counts: BTreeMap<String, (u64, u64)>,
@@ -88,8 +89,9 @@ impl Calls {
         calls
     }
 
-    /// `[{aio_data=0, aio_lio_opcode=IOCB_CMD_PREAD, aio_fildes=5</f>, aio_buf=..., aio_nbytes=4096,
-    /// aio_offset=0}, ...]`. Batches differ, so the I/Os are counted.
+    /// Example: `[{aio_data=0, aio_lio_opcode=IOCB_CMD_PREAD, aio_fildes=5</f>, aio_buf=...,
+    /// aio_nbytes=4096, aio_offset=0}, ...]`. The programs submit different batches, so count the
+    /// I/Os.
     fn submit(&mut self, arguments: &str, marker: &str) {
         for iocb in arguments.split("aio_lio_opcode=IOCB_CMD_").skip(1) {
             if !iocb.contains(marker) {
@@ -131,11 +133,11 @@ impl Calls {
     }
 }
 
-/// Traces to a file per thread, `log.PID`.
+/// Writes one trace per thread, `log.PID`.
 fn strace(engine: &str, log: &Path) -> Command {
     let mut command = Command::new("strace");
-    // The string limit of strace also applies to arrays, which libaio needs. For other engines,
-    // strings would only add data that could be mistaken for arguments.
+    // strace's string limit also applies to arrays, which are needed for libaio. For other engines,
+    // strings are omitted, because their contents could be mistaken for arguments.
     let length = if engine == "libaio" { "32" } else { "0" };
     command
         .args(["-ff", "-qq", "-y", "-s", length, "-e", CALLS, "-o"])
@@ -156,7 +158,7 @@ fn take_logs(directory: &Path) -> String {
     text
 }
 
-/// Job options from text, for both programs.
+/// Parses job options for both programs.
 fn options(text: &str) -> Vec<(String, String)> {
     let options = text.split_whitespace();
     let pair = |option: &str| {
@@ -209,15 +211,15 @@ pub(crate) fn fio_calls(
         .output()
         .unwrap();
     assert!(output.status.success(), "fio {engine} {job}");
-    // Notes precede the result.
+    // fio may print notes before the result.
     let begin = output.stdout.iter().position(|byte| *byte == b'{').unwrap();
     let result: Value = serde_json::from_slice(&output.stdout[begin..]).unwrap();
     let log = take_logs(directory);
     (Calls::parse(&log, target), result["jobs"][0].clone())
 }
 
-/// Runs a job on a target, and returns its calls and its result. `identity`: a device that may be
-/// written to.
+/// Runs a job on a target, and returns its calls and its result. `identity`: identity of a device,
+/// to permit writes to it.
 pub(crate) fn leadline_calls(
     target: &Path,
     directory: &Path,
@@ -281,28 +283,28 @@ fn check(engine: &str) {
             leadline_calls = Calls::default();
         }
         if engine == "sync" && is_random {
-            // A random offset may follow the last one.
+            // A random offset may happen to follow the previous one, which needs no lseek.
             for calls in [&mut fio_calls, &mut leadline_calls] {
                 calls.counts.remove("lseek");
             }
         }
         if engine == "sync" && !is_random {
-            // Before the first pass, outside the measurement.
+            // The runner seeks before the first pass, outside the measurement.
             let seeks = leadline_calls
                 .counts
                 .remove("lseek")
                 .map_or(0, |count| count.0);
-            // fio opens the file again for the second pass.
+            // fio does not seek for the second pass, because it opens the file again.
             if seeks > 1 && !job.contains("io_size") {
                 leadline_calls.counts.insert("lseek".into(), (seeks - 1, 0));
             }
         }
         if engine == "sync" && job.contains("io_size") {
-            // The position after the file was opened again is unknown.
+            // After fio has opened the file again, its position is unknown.
             fio_calls.coverage.clear();
             leadline_calls.coverage.clear();
         }
-        // The final flush is not part of the engine.
+        // The final flush is not issued by the engine.
         if engine == "mmap"
             && job.contains("end_fsync")
             && let Some(count) = leadline_calls.counts.remove("fsync")
@@ -366,7 +368,7 @@ fn sequential_sync_seeks_once() {
     }
     let comparison = Comparison { directory };
     let (calls, _) = comparison.leadline("sync", "rw=read size=256k loops=2");
-    // Before the first pass outside the measurement, and before the second one.
+    // One seek before the first pass, outside the measurement, and one before the second pass.
     assert_eq!(calls.counts["lseek"].0, 2);
     assert_eq!(calls.counts["read"], (128, 512 << 10));
 }

@@ -1,5 +1,5 @@
-//! Several files in fio and in the runner: their order and names, and the most probable block of
-//! distributions with a center.
+//! Jobs with several files in fio and in the runner: the order and names of the files, and the most
+//! frequently accessed block for distributions with a center.
 
 use crate::{
     scratch,
@@ -11,7 +11,7 @@ use std::{collections::BTreeMap, fs, path::Path, process::Command};
 
 const KIB: u64 = 1024;
 
-/// Name of the file and offset of each read.
+/// File name and offset of each read.
 type Reads = Vec<(String, u64)>;
 
 /// Creates the files, so that neither program lays them out.

@@ -1,6 +1,6 @@
-//! The same job in fio and in the runner: offsets, sizes, directions, syncs and file length. fio
-//! logs its I/Os (`write_iolog`); the runner's are the system calls traced by strace. Differences
-//! are listed in docs/fio-differences.md.
+//! Runs the same job with fio and with the runner, and compares offsets, sizes, directions, syncs
+//! and the length of the file. fio logs its I/Os (`write_iolog`); the runner's are the system calls
+//! traced by strace. Differences are listed in docs/fio-differences.md.
 //!
 //! `cargo test -p leadline-runner --test fio_semantics -- --ignored` compares generated jobs.
 
@@ -21,24 +21,25 @@ use serde_json::{Value, json};
 use std::{collections::BTreeMap, fs, iter, path::PathBuf, sync::Mutex, thread};
 use trace::{Io, Trace};
 
-/// The required agreement between the programs.
+/// How closely the programs must agree.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Equal {
-    /// Every I/O and sync, in order.
+    /// Every I/O and sync must match, in order.
     Sequence,
-    /// Accesses to every 512 bytes by direction, syncs, bytes and file length.
+    /// The number of accesses to each 512-byte sector by direction, the syncs, the bytes and the
+    /// file length must match.
     Coverage,
-    /// Accesses to every 512 bytes by direction, and file length.
+    /// The number of accesses to each 512-byte sector by direction and the file length must match.
     CoverageOnly,
-    /// Accesses to every 512 bytes in either direction.
+    /// The number of accesses to each 512-byte sector must match, regardless of direction.
     Blocks,
-    /// I/Os and bytes by direction, and syncs.
+    /// The I/Os and bytes by direction and the syncs must match.
     Counts,
-    /// Total I/Os and bytes of both directions.
+    /// The total I/Os and bytes of both directions must match.
     Totals,
-    /// Nothing: a documented difference, which the plan reports.
+    /// No match is required: this is a documented difference, which the plan reports.
     Reported,
-    /// Nothing: rejected by the plan.
+    /// No match is required: the plan rejects the job.
     Rejected,
 }
 
@@ -60,7 +61,7 @@ impl Case {
             .map(|(name, value)| (name.into(), value.into()))
             .collect();
         let file_kib = options.remove("file").map_or(0, |kib| kib.parse().unwrap());
-        // Layout must not write, as in fio.
+        // As in fio, the layout must not write data.
         options
             .entry("fallocate".into())
             .or_insert_with(|| "native".into());
@@ -103,7 +104,7 @@ impl Comparison {
         if case.file_kib > 0 {
             scratch::image(&self.file, case.file_kib << 10);
             if case.equal == Equal::Rejected {
-                // Written by another program.
+                // The file was written by another program.
                 fs::write(&self.file, vec![7; (case.file_kib << 10) as usize]).unwrap();
             }
         }
@@ -153,10 +154,11 @@ impl Comparison {
     }
 }
 
-/// Both programs mostly wait: for each other, and for sleeping fio threads.
+/// Number of concurrent cases. Both programs mostly wait, for each other or for sleeping fio
+/// threads.
 const CASES_AT_ONCE: usize = 4;
 
-/// Panics with all differences of all cases.
+/// Compares all cases, and panics with the differences if there are any.
 fn check(cases: impl Iterator<Item = Case> + Send) {
     let cases = Mutex::new(cases);
     let next = || cases.lock().unwrap().next();
@@ -197,8 +199,8 @@ fn rejected_with_remedy(plan: &Value) -> bool {
     })
 }
 
-/// Checks that the run matches the plan: the planned bytes are an upper bound, exact for one
-/// direction.
+/// Checks that the run matches the plan. The planned bytes are an upper bound, which is exact for
+/// jobs with one direction.
 fn plan_difference(plan: &Value, run: &Trace) -> Option<String> {
     let estimate = &plan["estimate"];
     let layout = estimate["layout_bytes"].as_u64()?;
@@ -237,7 +239,7 @@ fn totals(trace: &Trace) -> (u64, u64) {
     )
 }
 
-/// Accesses to each 512 bytes, by kind if `by_kind`.
+/// Number of accesses to each 512-byte sector; separately for each kind of I/O if `by_kind` is set.
 fn coverage(trace: &Trace, by_kind: bool) -> BTreeMap<(&str, u64), u32> {
     let mut coverage = BTreeMap::new();
     for io in trace.ios.iter().filter(|io| io.len > 0) {
@@ -278,7 +280,7 @@ fn compare(equal: Equal, fio: &Trace, leadline: &Trace) -> Option<String> {
     })
 }
 
-/// Numbers of fsyncs and fdatasyncs.
+/// Number of fsync calls and of fdatasync calls.
 fn syncs(trace: &Trace) -> (usize, usize) {
     let count = |kind| trace.ios.iter().filter(|io| io.kind == kind).count();
     (count("sync"), count("datasync"))

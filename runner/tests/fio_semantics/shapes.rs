@@ -1,6 +1,6 @@
-//! Twelve shapes of jobs in both programs: six on a block device without the page cache, and six on
-//! a small cached file, which are limited by the CPU. System calls, bytes, offsets and syncs are
-//! equal.
+//! Twelve representative jobs in both programs: six on a block device without the page cache, and
+//! six that are limited by the CPU, on a small cached file. System calls, bytes, offsets and syncs
+//! must be equal.
 
 use crate::{
     engines::{fio_calls, leadline_calls, results},
@@ -47,7 +47,8 @@ fn difference(
         leadline_calls.rename_syncs();
     }
     if !job.contains("rw=read") && !job.contains("rw=randread") {
-        // Before a run, the guard reads the data that the job overwrites, for its confirmation.
+        // Ignore the guard's reads: before a run, it examines the data that the job would
+        // overwrite.
         leadline_calls.counts.remove("pread64");
         leadline_calls
             .coverage

@@ -52,7 +52,8 @@ fn number(value: &Value) -> f64 {
         .unwrap_or_else(|| panic!("{value} is not a number"))
 }
 
-/// The value of the criterion and the result, computed from fio's seconds.
+/// The value of the criterion and whether it is met, computed from the per-second values in fio's
+/// output.
 fn evaluate(option: &str, fio: &Value) -> (f64, bool) {
     let test = SteadyState::parse(option).unwrap();
     let series = if test.criterion.is_bandwidth() {
@@ -80,7 +81,7 @@ fn evaluate(option: &str, fio: &Value) -> (f64, bool) {
     )
 }
 
-/// A rate limit makes a job steady, and a window excludes the ramps.
+/// Limited rates are steady, and the window excludes ramps.
 #[test]
 fn both_programs_reach_the_steady_state_of_a_limited_rate() {
     for (option, ramps, seconds) in [
@@ -147,7 +148,7 @@ fn both_programs_reach_the_steady_state_of_a_limited_rate() {
 
 #[test]
 fn both_programs_run_to_the_end_if_the_state_is_not_reached() {
-    // The rates of two seconds differ by more than a billionth.
+    // The rates of two consecutive seconds always differ by more than one part in a billion.
     let option = "iops:0.0000001%";
     let options = job(&[("ss", option), ("ss_dur", "2"), ("runtime", "3")]);
     let Some(fio) = fio(&options) else { return };
@@ -165,7 +166,7 @@ fn both_programs_run_to_the_end_if_the_state_is_not_reached() {
     let mut codes = findings.iter().map(|finding| &finding["code"]);
     assert!(codes.any(|code| code == "steady_state_not_reached"));
 
-    // A runtime that ends before the first window is complete.
+    // The runtime ends before the first window is complete.
     let options = job(&[("ss", option), ("ss_dur", "5"), ("runtime", "2")]);
     let leadline = report(&json!(options));
     let leadline = &leadline["report"]["jobs"][0]["steady_state"];
@@ -195,7 +196,7 @@ fn only_the_steady_job_ends_and_samples_show_each_second() {
     assert_eq!(report["ended_by"], "runtime");
     let attained_s = number(&steady["steady_state"]["attained_s"]);
     assert!(number(&steady["duration_ms"]) < attained_s * 1000.0 + 300.0);
-    // Both workers are counted.
+    // Both workers are included.
     let mean_iops = number(&steady["steady_state"]["window"]["mean_iops"]);
     assert!((1500.0..=2500.0).contains(&mean_iops), "{mean_iops}");
 
@@ -210,7 +211,8 @@ fn only_the_steady_job_ends_and_samples_show_each_second() {
     assert!(progress.len() >= 2);
 }
 
-/// A window of a few microseconds would have a meaningless rate.
+/// The last interval must not be only a few microseconds long, because its rate would be
+/// meaningless.
 #[test]
 fn the_last_sample_is_not_short() {
     let job = job(&[

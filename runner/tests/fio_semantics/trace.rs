@@ -1,4 +1,4 @@
-//! The I/Os of a job in fio and in the runner.
+//! Records the I/Os of a job in fio and in the runner.
 
 use crate::scratch::program::{self, spawn};
 use serde_json::Value;
@@ -9,7 +9,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// Seconds after which a program is killed. A job takes less than one.
+/// Timeout in seconds, after which a program is killed. A job takes less than a second.
 const LIMIT: [&str; 2] = ["--signal=KILL", "60"];
 
 #[derive(Debug, Eq, PartialEq)]
@@ -109,7 +109,7 @@ pub(crate) fn runner(job: &Value, file: &Path, directory: &Path) -> Result<Trace
     let marker = format!("<{}>", file.display());
     let calls = text.lines().filter(|line| line.contains(&marker));
     let calls = calls.filter_map(strace_line);
-    // Layout syncs the file.
+    // Skip the sync at the end of the layout.
     let ios = calls.skip_while(|io| io.len == 0).collect();
     Ok(Trace {
         ios,

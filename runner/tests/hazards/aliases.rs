@@ -1,6 +1,6 @@
-//! The same file under two names, through overlayfs or FUSE: a loop device or swap uses it under
-//! one name, and the target has the other. The lengths are unusual, because the guard cannot always
-//! distinguish files of the same length.
+//! One file that is visible under two names, through overlayfs or FUSE: a loop device or swap uses
+//! it under one name, and the target has the other name. The files have unusual lengths, because
+//! the guard cannot always tell files of the same length apart.
 
 use crate::{
     hidden,
@@ -30,7 +30,7 @@ type Built = Result<Scene, Unavailable>;
 
 pub(crate) const LENGTH: u64 = 33 * MIB + (36 << 10);
 
-/// A directory and a filesystem that shows its files.
+/// A directory, and a filesystem on which its files are also visible.
 pub(crate) struct Shown {
     pub real: PathBuf,
     pub shown: PathBuf,
@@ -46,8 +46,8 @@ pub(crate) fn overlay(scratch: &Scratch) -> Result<Shown, Unavailable> {
     })
 }
 
-/// The file begins in the lower directory. After it is copied up, the overlay still shows the inode
-/// number of the lower file.
+/// The file starts in the lower layer. After the overlay has copied it up, its inode number is
+/// still that of the lower file.
 pub(crate) fn overlay_with_a_copied_file(scratch: &Scratch) -> Result<Shown, Unavailable> {
     sparse(&scratch.directory("lower").join("disk.img"), LENGTH);
     let found = overlay(scratch)?;
@@ -69,10 +69,11 @@ pub(crate) fn fuse(scratch: &Scratch) -> Result<Shown, Unavailable> {
 }
 
 impl Shown {
-    /// Paths of the real and of the shown file.
+    /// Paths of the file in the directory and on the filesystem.
     pub(crate) fn file(&self) -> [PathBuf; 2] {
         let [real, shown] = [&self.real, &self.shown].map(|path| path.join("disk.img"));
-        // Files that are created in a layer may not appear in a mounted overlay.
+        // A file created directly in a layer may not be visible in an overlay that is already
+        // mounted.
         if !shown.exists() {
             sparse(&shown, LENGTH);
         }
@@ -91,7 +92,7 @@ fn mounted(
     Ok((device, at))
 }
 
-/// The target is a loop device on `target`; a loop device on `used` is mounted.
+/// The target is a loop device on the file `target`. Another loop device, on `used`, is mounted.
 fn twin(scratch: &Scratch, of: Shown, used: &Path, target: &Path) -> Built {
     let (device, at) = mounted(scratch, used, &[])?;
     let twin = attach(target, &[])?;
@@ -144,7 +145,7 @@ pub(crate) fn blank_loop_device_through_an_overlay(scratch: &Scratch) -> Built {
     Ok(scene.hold(device).hold(held).hold(twin))
 }
 
-/// The target is a file; a loop device uses the same file under its other name.
+/// The target is a file. A loop device uses the same file under its other name.
 fn file(scratch: &Scratch, of: Shown, used: &Path, target: &Path, options: &[&str]) -> Built {
     let (device, at) = mounted(scratch, used, options)?;
     let scene = Scene::file(scratch, target).keeps(&of.real);
@@ -185,7 +186,7 @@ pub(crate) fn swap_file_through_fuse(scratch: &Scratch) -> Built {
     Ok(scene.hold(shown.held).hold(swap))
 }
 
-/// A copy of a mounted filesystem: the confirmation must mention the mounted one.
+/// A copy of a mounted filesystem: the confirmation must mention that filesystem.
 pub(crate) fn copy_of_a_mounted_filesystem(scratch: &Scratch) -> Built {
     let image = sparse(&scratch.outside().join("original.img"), LENGTH);
     let (device, at) = mounted(scratch, &image, &[])?;
@@ -212,7 +213,7 @@ pub(crate) fn on_a_locked_file(scratch: &Scratch) -> Built {
     on_a_used_file(scratch, "exec 7<IMAGE && flock 7")
 }
 
-/// Another process has mapped the backing file and closed its descriptor.
+/// Another process has mapped the backing file and then closed its descriptor.
 pub(crate) fn on_a_mapped_file(scratch: &Scratch) -> Built {
     let image = sparse(&scratch.root().join("vm.img"), LENGTH);
     let file = fs::File::options()
@@ -241,7 +242,8 @@ pub(crate) fn owned_file_with_flock(scratch: &Scratch) -> Built {
     owned(scratch, "exec 7<IMAGE && flock 7")
 }
 
-/// No process has the descriptor in its table: only the kernel's lease shows that it is open.
+/// No process's descriptor table contains the file: only the kernel's lease reveals that it is
+/// open.
 pub(crate) fn owned_file_whose_descriptor_is_in_a_socket(scratch: &Scratch) -> Built {
     let target = crate::files::owned_file(scratch, "own.data")?;
     let file = fs::File::options()

@@ -1,5 +1,5 @@
-//! Targets that no other program uses: plan and run must accept each of them, and the run must
-//! write to it.
+//! Targets that no other program uses: plan and run must accept them, and the run must write to
+//! them.
 
 use crate::{
     files::owned_file,
@@ -111,8 +111,8 @@ pub(crate) fn new_file_of_an_unprivileged_user(scratch: &Scratch) -> Built {
         "--clear-groups",
         "--",
     ];
-    // An unprivileged user sees only the lengths of hidden images, so no image of another test may
-    // have the same length.
+    // An unprivileged user can see only the length of hidden images, so this length must differ
+    // from that of any other test's image.
     let unusual = MIB + (20 << 10);
     Ok(new_file(scratch)?.sized(unusual).launched_by(&user))
 }

@@ -16,16 +16,16 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-/// Other tests may use a loop device for seconds.
+/// Other tests may have a loop device open for seconds.
 const USE_TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(crate) struct Disk {
     pub image: PathBuf,
-    /// `None` while it is detached.
+    /// `None` while the image is detached.
     pub device: Option<Loop>,
     pub runner: Runner,
     pub job: Value,
-    /// The device's read-only flag.
+    /// Resets the device's read-only flag on drop.
     flag: Option<Undo>,
     pub scratch: Scratch,
 }
@@ -84,8 +84,8 @@ impl Disk {
         assert_eq!(self.state(), before, "bytes changed");
     }
 
-    /// Detaches the device and attaches an image under the same name. Another test may temporarily
-    /// take the name in between.
+    /// Detaches the device, and attaches another image under the same device name. Another test may
+    /// temporarily take the name in between.
     fn reattach(&mut self, image: &Path, options: &[&str]) {
         let path = self.path().to_string();
         self.device = None;
@@ -111,7 +111,7 @@ const INVALID: &[&str] = &["confirmation_invalid"];
 
 type Attack = fn(&mut Disk, &mut [String]);
 
-/// Confirms, makes a change, and requires that the confirmation is no longer accepted.
+/// Gets a confirmation, makes a change, and requires that the confirmation is no longer accepted.
 pub(crate) fn check(attack: Attack, codes: &[&str]) {
     let mut disk = match Disk::new() {
         Ok(disk) => disk,
@@ -195,7 +195,7 @@ pub(crate) fn device_created_again(disk: &mut Disk, _: &mut [String]) {
     disk.reattach(&image, &[]);
 }
 
-/// The same name, with the confirmed device's contents at the sampled offsets.
+/// The same device name, with contents that match the confirmed ones at the sampled offsets.
 pub(crate) fn device_on_another_file(disk: &mut Disk, _: &mut [String]) {
     let other = disk.scratch.root().join("other.img");
     fs::copy(&disk.image, &other).unwrap();
@@ -230,7 +230,8 @@ pub(crate) fn other_bytes(disk: &mut Disk, _: &mut [String]) {
     write_at(Path::new(disk.path()), 100, b"new");
 }
 
-/// Only samples of a large device are compared. The time of its backing file shows other writes.
+/// Only samples of a large device are compared. Other writes are detected by the times of its
+/// backing file.
 pub(crate) fn equal_bytes(disk: &mut Disk, _: &mut [String]) {
     let path = Path::new(disk.path());
     let mut bytes = [0; 512];
@@ -241,7 +242,7 @@ pub(crate) fn equal_bytes(disk: &mut Disk, _: &mut [String]) {
     write_at(path, 0, &bytes);
 }
 
-/// After the write, the contents differ from the confirmed ones.
+/// A first run uses the confirmation and changes the contents, so a second run must not accept it.
 pub(crate) fn used_before(disk: &mut Disk, confirmations: &mut [String]) {
     let run = disk.runner.run(&disk.job, confirmations);
     assert_eq!(run.exit, 0, "{}", run.stderr);
@@ -265,7 +266,7 @@ pub(crate) fn eleven_minutes_later(disk: &mut Disk, _: &mut [String]) {
     disk.runner.launcher = ahead();
 }
 
-/// A code from a clock that is ahead: it would be valid for longer than ten minutes.
+/// A confirmation from a clock that is ahead, which would be valid for longer than ten minutes.
 pub(crate) fn code_from_the_future(disk: &mut Disk, confirmations: &mut [String]) {
     let launcher = std::mem::replace(&mut disk.runner.launcher, ahead());
     confirmations.clone_from_slice(&disk.confirmations());
@@ -298,7 +299,7 @@ pub(crate) fn one_of_many_runs() {
     assert!(other.is_empty(), "{other:?}");
 }
 
-/// Names, tags and option order are not part of a confirmation.
+/// Names, tags and the order of options do not affect a confirmation.
 pub(crate) fn renamed_job_stays_confirmed() {
     let mut disk = match Disk::new() {
         Ok(disk) => disk,
@@ -310,7 +311,7 @@ pub(crate) fn renamed_job_stays_confirmed() {
     assert_eq!(run.exit, 0, "{run}: {}", run.stderr);
 }
 
-/// The confirmation is part of a JSON run.
+/// The JSON document of a run can contain the confirmation.
 pub(crate) fn confirmation_in_the_document() {
     let disk = match Disk::new() {
         Ok(disk) => disk,
@@ -387,7 +388,7 @@ pub(crate) fn longer_file(path: &Path) {
         .unwrap();
 }
 
-/// Different data outside the job's region, with the old modification time.
+/// Changes data outside the job's region, and restores the old modification time.
 pub(crate) fn replaced_file(path: &Path) {
     let time: SystemTime = path.metadata().unwrap().modified().unwrap();
     let other = path.with_extension("new");
@@ -402,7 +403,7 @@ pub(crate) fn replaced_file(path: &Path) {
     fs::rename(&other, path).unwrap();
 }
 
-/// Data between the samples of a large target changes, and the old modification time is restored.
+/// Changes data between the samples of a large target, and restores the old modification time.
 pub(crate) fn hidden_change(attach: Attach) {
     let scratch = Scratch::new();
     let image = scratch.root().join("large.img");
@@ -436,8 +437,8 @@ pub(crate) fn attach_device(image: &Path) -> Result<(PathBuf, Option<Loop>), Una
     Ok((PathBuf::from(&device.0), Some(device)))
 }
 
-/// A job that only reads does not change a shorter file, so no confirmation is required. With
-/// `file_state=written`, it extends the file of another program, and its data is kept.
+/// Shorter files: a job that only reads does not change them, so no confirmation is required. With
+/// `file_state=written`, it extends another program's file and keeps its data.
 pub(crate) fn extended_file() {
     let scratch = Scratch::new();
     let target = scratch.foreign_file("letters.tar");

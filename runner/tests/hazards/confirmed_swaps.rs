@@ -1,6 +1,6 @@
 //! Targets that are swapped at a random time after their overwrite was confirmed, while the run
-//! opens or lays them out. The file or device that replaces the target (the decoy) holds different
-//! data, which the confirmation does not cover.
+//! opens them or lays them out. The confirmation does not cover the data of the file or device that
+//! replaces the target (the decoy).
 
 use crate::{
     fingerprint,
@@ -30,16 +30,16 @@ const LOOP_CLR_FD: libc::Ioctl = 0x4C01;
 const LOOP_CTL_ADD: libc::Ioctl = 0x4C80;
 const LOOP_CTL_REMOVE: libc::Ioctl = 0x4C81;
 const HIGH_LOOPS: u32 = 10_000;
-/// The kernel detaches a device when its last user closes it.
+/// The kernel does not detach a device until its last user closes it.
 const USE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A swap and how to undo it.
+/// A swap, and the function that undoes it.
 struct Swap {
     runner: Runner,
     job: Value,
-    /// Confirmed target with known data; `None` if a run creates it.
+    /// Target with known data, whose overwrite is confirmed; `None` if a run creates the target.
     target: Option<PathBuf>,
-    /// An earlier run created the target.
+    /// Whether an earlier run created the target.
     is_owned: bool,
     decoy: PathBuf,
     /// Returns whether the decoy replaced the target.
@@ -68,7 +68,7 @@ const SWAPS: [(&str, Build); 11] = [
     ("device node", node),
 ];
 
-/// Runs all kinds of swaps, `runs` runs in total.
+/// Runs all kinds of swaps, with a total of `runs` runs.
 pub(crate) fn check(runs: usize) {
     let mut failures = Vec::new();
     for (kind, build) in SWAPS {
@@ -81,7 +81,7 @@ pub(crate) fn check(runs: usize) {
 }
 
 impl Swap {
-    /// Returns the wrong decisions.
+    /// Returns descriptions of the wrong decisions.
     fn check(&self, kind: &str, runs: usize) -> Vec<String> {
         let before = fingerprint::of(std::slice::from_ref(&self.decoy));
         let mut failures = Vec::new();
@@ -91,7 +91,7 @@ impl Swap {
             let mut job = self.job.clone();
             job["direct"] = json!(run % 2);
             let plan = self.runner.plan(&job);
-            // Evenly distributed over the duration of a run.
+            // The delays are evenly distributed over the duration of a run.
             let delay = longest * (run * 61 % 100) as u32 / 100;
             let (swap, started) = (&self.swap, Instant::now());
             let (answer, is_swapped) = thread::scope(|scope| {
@@ -204,7 +204,7 @@ fn exchange(one: &Path, other: &Path) -> bool {
     renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).is_ok()
 }
 
-/// Swaps two names; the same call undoes the swap.
+/// Exchanges two names. The same call undoes the exchange.
 fn exchanged(
     scratch: Scratch,
     target: &Path,
@@ -212,7 +212,7 @@ fn exchanged(
     [one, other]: [PathBuf; 2],
 ) -> Result<Swap, Unavailable> {
     let names = [one.clone(), other.clone()];
-    // If the exchange failed, undoing it would swap the names.
+    // Undo only a successful exchange, because otherwise undoing it would exchange the names.
     let is_swapped = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
     let was_swapped = is_swapped.clone();
     let swap = move || {
@@ -255,7 +255,7 @@ fn owned_file(scratch: Scratch) -> Result<Swap, Unavailable> {
     Ok(swap)
 }
 
-/// Takes the name of a file that the run creates, before or after the file exists.
+/// The decoy takes the name of a file that the run creates, before or after the file exists.
 fn file_during_layout(scratch: Scratch) -> Result<Swap, Unavailable> {
     let (target, decoy) = (
         scratch.root().join("target"),
@@ -267,7 +267,7 @@ fn file_during_layout(scratch: Scratch) -> Result<Swap, Unavailable> {
         is_moved || exchange(&from, &to)
     };
     let [moved, home] = [target.clone(), decoy.clone()];
-    // The file that the run created may be lost.
+    // The file created by the run may be lost.
     let undo = move || fs::rename(&moved, &home).unwrap();
     Ok(files(scratch, &target, None, &decoy, swap, undo))
 }
@@ -364,7 +364,7 @@ fn loop_call(device: &Path, request: libc::Ioctl, file: Option<&File>) -> io::Re
     }
 }
 
-/// Attaches another image to a loop device, unless another program has taken the device.
+/// Attaches another image to a loop device unless another program has taken it.
 fn reattach(device: &Path, from: &Path, to: &Path) -> io::Result<()> {
     if is_attached(device, from) {
         loop_call(device, LOOP_CLR_FD, None)?;
@@ -379,8 +379,8 @@ fn is_attached(device: &Path, image: &Path) -> bool {
     backing.is_ok_and(|backing| Path::new(backing.trim_end()) == image)
 }
 
-/// A detached loop device that `losetup --find` in other tests does not take, because it takes the
-/// lowest free number. Removed on drop.
+/// A detached loop device, removed on drop. Its number is high, because `losetup --find` in other
+/// tests takes the lowest free number.
 struct HighLoop(PathBuf);
 
 impl HighLoop {
@@ -410,7 +410,7 @@ impl Drop for HighLoop {
         let number: u32 = self.0.to_str().unwrap()["/dev/loop".len()..]
             .parse()
             .unwrap();
-        // Only this test uses it, unless all lower numbers are in use.
+        // Only this test uses the device, unless all lower numbers are in use.
         let _ = loop_call(&self.0, LOOP_CLR_FD, None);
         for _ in 0..100 {
             if Self::control(LOOP_CTL_REMOVE, number).is_ok() {

@@ -1,4 +1,4 @@
-//! Unused devices with contents: overwriting them requires a confirmation.
+//! Unused devices that contain data: overwriting it requires a confirmation.
 
 use crate::{
     hazard::{Hazard, device},
@@ -19,7 +19,7 @@ const END: u64 = IMAGE_MIB * MIB;
 /// Offset on the device, and bytes.
 type Piece = (u64, Vec<u8>);
 
-/// A loop device on an image under the root that holds these bytes.
+/// A loop device on an image under the root, which contains these bytes.
 pub(crate) fn bytes(pieces: impl Fn() -> Vec<Piece> + 'static) -> Hazard {
     device(move |scratch| {
         let image = scratch.image("disk.img", IMAGE_MIB);
@@ -165,7 +165,7 @@ pub(crate) fn lvm() -> Hazard {
     .shows("lvm")
 }
 
-/// CRC-32 without the inversions, and with LVM's initial value.
+/// CRC-32 as LVM computes it: without the inversions, and with a different initial value.
 fn lvm_crc(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0xf597_a6cf, |crc, byte| {
         (0..8).fold(crc ^ u32::from(*byte), |crc, _| {
@@ -200,7 +200,7 @@ pub(crate) fn zfs() -> Hazard {
     })
 }
 
-/// Only the last label is left.
+/// A pool of which only the last label remains.
 pub(crate) fn last_zfs_label() -> Hazard {
     before_end(128 << 10, b"\x0c\xb1\xba\x00\x00\x00\x00\x00")
 }
@@ -351,12 +351,12 @@ pub(crate) fn one_byte_in_the_last_mib() -> Hazard {
     before_end(MIB, b"\x01")
 }
 
-/// One block, at an offset that samples at regular intervals miss.
+/// One block, at an offset that samples at regular intervals would miss.
 pub(crate) fn one_block_in_the_middle() -> Hazard {
     bytes(|| vec![(11 * MIB + (36 << 10), noise(4096))])
 }
 
-/// Data between a blank first and last MiB, where the image also has allocated zeros.
+/// Data between a blank first and last MiB. In these, the image has allocated zeros.
 pub(crate) fn raw_database() -> Hazard {
     bytes(|| {
         let pages = (2..30).map(|mib| (mib * MIB, noise(512 << 10)));
@@ -368,7 +368,7 @@ pub(crate) fn raw_database() -> Hazard {
     })
 }
 
-/// Blocks of 4 KiB; the data is in the last one.
+/// Sectors of 4 KiB. The last one contains the data.
 pub(crate) fn one_byte_on_a_disk_with_large_sectors() -> Hazard {
     device(|scratch| {
         let image = scratch.image("disk.img", IMAGE_MIB);
@@ -394,8 +394,8 @@ pub(crate) fn one_byte_at_the_end_of_an_odd_size() -> Hazard {
     .not_allowed()
 }
 
-/// The confirmation of a filesystem with a file of 100 MiB shows 100 MiB more used space than the
-/// confirmation of an empty one.
+/// The confirmation for a filesystem that contains a file of 100 MiB must show 100 MiB more used
+/// space than the one for an empty filesystem.
 pub(crate) fn check_used_space(make: &[&str]) {
     let scratch = Scratch::new();
     let image = scratch.image("disk.img", 512);

@@ -1,4 +1,4 @@
-//! Devices that are in use. No permission or confirmation makes them valid targets.
+//! Devices in use, which are never valid targets, regardless of permissions and confirmations.
 
 use crate::{
     contents::mbr,
@@ -61,7 +61,7 @@ pub(crate) fn mounted_in_another_namespace(scratch: &Scratch) -> Built {
     Ok(scene.hold(device).hold(holder))
 }
 
-/// No process is in the namespace, so the mount is not listed anywhere in /proc.
+/// The namespace has no processes, so /proc does not list the mount anywhere.
 pub(crate) fn mounted_in_a_namespace_without_processes(scratch: &Scratch) -> Built {
     let (image, device) = ext4(scratch)?;
     let directory = scratch.directory("namespaces");
@@ -81,7 +81,7 @@ pub(crate) fn mounted_in_a_namespace_without_processes(scratch: &Scratch) -> Bui
     Ok(scene.hold(device).hold(bound).hold(pinned))
 }
 
-/// After a lazy unmount, no mount table lists the filesystem.
+/// A filesystem that no mount table lists, because it was lazily unmounted.
 pub(crate) fn lazily_unmounted(scratch: &Scratch) -> Built {
     let (image, device) = ext4(scratch)?;
     let at = scratch.at("mounted");
@@ -129,7 +129,7 @@ pub(crate) fn partition_of_a_read_only_disk(scratch: &Scratch) -> Built {
     Ok(scene.hold(device).hold(flag))
 }
 
-/// Unmounted ext4 in a partition that is not in the partition table.
+/// Unmounted ext4 in a partition that is missing from the partition table.
 pub(crate) fn partition_without_a_table(scratch: &Scratch) -> Built {
     let (image, device, partition) = partitioned(scratch)?;
     make_ext4(text(&partition))?;
@@ -180,7 +180,8 @@ fn btrfs_member(scratch: &Scratch, target: fn(&[Loop]) -> &str) -> Built {
     let devices = vec![attach(&images[0], &[])?, attach(&images[1], &[])?];
     run("mkfs.btrfs", &["-q", "-K", &devices[0].0, &devices[1].0])?;
     run("btrfs", &["device", "scan", &devices[0].0, &devices[1].0])?;
-    // Until the test ends, neither btrfs itself nor a sync by another test writes anything.
+    // These options prevent writes until the test ends, both by btrfs itself and by a sync in
+    // another test.
     let options = "noatime,nodiscard,commit=300";
     let point = scratch.at("mounted");
     let mounted = mount(&devices[0].0, &point, options)?;
@@ -225,7 +226,7 @@ pub(crate) fn twin_of_a_mounted_loop_device(scratch: &Scratch) -> Built {
     Ok(scene.hold(device).hold(mounted).hold(twin))
 }
 
-/// Two loop devices on one file, attached through different names; the second one starts at 1 MiB.
+/// Two loop devices, attached to one file through different names. The second one starts at 1 MiB.
 pub(crate) fn shifted_twin_of_a_mounted_loop_device(scratch: &Scratch) -> Built {
     let image = scratch.image("disk.img", 32);
     let device = attach(&image, &["--offset", "1048576"])?;
@@ -240,8 +241,8 @@ pub(crate) fn shifted_twin_of_a_mounted_loop_device(scratch: &Scratch) -> Built 
     Ok(scene.hold(device).hold(mounted).hold(bound).hold(twin))
 }
 
-/// A loop device on a file whose filesystem is on a loop device; the mounted lower device is the
-/// target.
+/// A loop device on a file whose filesystem is on another loop device. The target is this lower
+/// device, which is mounted.
 pub(crate) fn below_the_file_of_a_loop_device(scratch: &Scratch) -> Built {
     let (image, device) = ext4(scratch)?;
     let at = scratch.at("mounted");
@@ -284,8 +285,8 @@ pub(crate) fn outside_the_root(scratch: &Scratch) -> Built {
     Ok(scene.hold(device))
 }
 
-/// After the device was attached, its backing file was moved out of the root, and a different file
-/// took its name.
+/// After the device was attached, its backing file was moved out of the root and replaced by a
+/// different file.
 pub(crate) fn on_a_file_that_moved_out_of_the_root(scratch: &Scratch) -> Built {
     let image = scratch.image("disk.img", 32);
     let device = attach(&image, &[])?;
@@ -303,8 +304,8 @@ pub(crate) fn zram(scratch: &Scratch) -> Built {
     Ok(scene.hold(removed))
 }
 
-/// A loop device on the whole disk is mounted. The driver does not claim the disk, so an exclusive
-/// open of the partition succeeds.
+/// A loop device on the whole disk is mounted. The loop driver does not claim the disk, so an
+/// exclusive open of a partition succeeds.
 pub(crate) fn partition_below_a_loop_device(scratch: &Scratch) -> Built {
     let (image, device, partition) = partitioned(scratch)?;
     let upper = attach(Path::new(&device.0), &["--offset", "1048576"])?;
@@ -330,7 +331,7 @@ pub(crate) fn partition_of_an_active_swap_file(scratch: &Scratch) -> Built {
     run("chmod", &["600", text(&image)])?;
     run("mkswap", &[text(&image)])?;
     let swap = unused_swap(text(&image))?;
-    // Without --partscan, the partition would outlive the detached device.
+    // Without --partscan, the partition would still exist after the device is detached.
     let device = attach(&image, &["--partscan"])?;
     run("addpart", &[&device.0, "1", "2048", "40960"])?;
     let partition = PathBuf::from(format!("{}p1", device.0));
@@ -359,7 +360,7 @@ pub(crate) fn loop_on_active_swap(scratch: &Scratch) -> Built {
     loop_on(scratch, &image, lower, swap)
 }
 
-/// /proc/swaps lists the other node.
+/// /proc/swaps lists the device's other node.
 pub(crate) fn loop_on_active_swap_by_another_node(scratch: &Scratch) -> Built {
     let image = scratch.image("disk.img", 32);
     let lower = attach(&image, &[])?;
@@ -388,7 +389,7 @@ pub(crate) fn loop_on_a_lazily_unmounted_device(scratch: &Scratch) -> Built {
     loop_on(scratch, &image, lower, open)
 }
 
-/// Another loop device on the lower device, attached through another node, is mounted.
+/// Another loop device on the lower device is mounted. It was attached through another node.
 pub(crate) fn twin_above_a_device(scratch: &Scratch) -> Built {
     let (image, lower) = ext4(scratch)?;
     let twin = attach(&other_node(scratch, &lower), &[])?;
@@ -402,7 +403,7 @@ pub(crate) fn other_node(scratch: &Scratch, device: &Loop) -> PathBuf {
     crate::product::make_node(&scratch.at("node"), FileType::BlockDevice, major, minor)
 }
 
-/// A loop device on a device that is in use.
+/// A loop device whose lower device is in use.
 pub(crate) fn loop_on(
     scratch: &Scratch,
     image: &Path,

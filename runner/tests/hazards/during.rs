@@ -37,7 +37,7 @@ fn start(runner: &Runner, job: &Value) -> Child {
     child
 }
 
-/// With the confirmations that the plan requires.
+/// Starts a run with the confirmations that the plan requires.
 fn start_confirmed(runner: &Runner, job: &Value) -> Child {
     let confirmations = runner.plan(job).confirmations();
     let mut args = vec!["--events"];
@@ -95,7 +95,7 @@ fn blank_device(scratch: &Scratch) -> Result<(PathBuf, Loop), Unavailable> {
     Ok((image, device))
 }
 
-/// Programs that try to use the device must fail.
+/// Programs that try to claim the device must fail.
 pub(crate) fn other_programs_cannot_claim_the_device() {
     let scratch = Scratch::new();
     let (_, device) = match blank_device(&scratch) {
@@ -132,7 +132,7 @@ pub(crate) fn other_programs_cannot_claim_the_device() {
     );
 }
 
-/// The loop driver does not claim the device below, so the run has to.
+/// The loop driver does not claim the lower device, so the run must do so.
 pub(crate) fn other_programs_cannot_claim_the_lower_device() {
     let scratch = Scratch::new();
     let (_, lower) = match blank_device(&scratch) {
@@ -167,7 +167,7 @@ pub(crate) fn stops_after(change: fn(&Path, &Loop)) {
     }
 }
 
-/// Like `stops_after`; an I/O error may occur first.
+/// Like `stops_after`, but an I/O error may occur first.
 pub(crate) fn fails_after(change: fn(&Path, &Loop)) {
     run_with(change);
 }
@@ -260,7 +260,8 @@ pub(crate) fn nothing_is_created_below_dev() {
         "/dev/shm/../hazard",
     ] {
         let target = Path::new(name);
-        // Without roots, so that only the check of the directory prevents it.
+        // Without target roots, so that only the check of the parent directory can prevent the
+        // creation.
         let runner = Runner::default();
         let answer = runner.run(&job(target, MIB, json!({"rw": "write"})), &[]);
         let created = target.exists();
@@ -271,7 +272,7 @@ pub(crate) fn nothing_is_created_below_dev() {
     drop(scratch);
 }
 
-/// Devices are checked the same way without target roots.
+/// Devices are checked in the same way if there are no target roots.
 pub(crate) fn devices_without_roots() {
     let scratch = Scratch::new();
     let image = sparse(&scratch.outside().join("disk.img"), 32 * MIB);

@@ -1,4 +1,4 @@
-//! Files that another program needs, and paths that are not regular files.
+//! Files that another program uses, and paths that are not regular files.
 
 use crate::{
     product::{make_node, make_socket},
@@ -26,14 +26,14 @@ pub(crate) fn foreign_file(scratch: &Scratch) -> Built {
     Ok(Scene::file(scratch, &target))
 }
 
-/// Data only in the last block of a sparse file.
+/// Data in the last block of an otherwise sparse file.
 pub(crate) fn sparse_file_with_data_at_the_end(scratch: &Scratch) -> Built {
     let target = scratch.image("sparse.img", 8);
     write_at(&target, 8 * MIB - 4096, &noise(4096));
     Ok(Scene::file(scratch, &target))
 }
 
-/// One block in the middle, which only the file's extent map reveals.
+/// One block in the middle, which is visible only in the file's extent map.
 pub(crate) fn sparse_file_with_one_block(scratch: &Scratch) -> Built {
     let target = scratch.image("sparse.img", 64);
     write_at(&target, 11 * MIB + (36 << 10), &noise(4096));
@@ -81,7 +81,7 @@ pub(crate) fn owned_file(scratch: &Scratch, name: &str) -> Result<PathBuf, Unava
     }
 }
 
-/// Leadline created it, then another program stored data in it.
+/// A file that Leadline created and in which another program then stored data.
 pub(crate) fn modified_owned_file(scratch: &Scratch) -> Built {
     let target = owned_file(scratch, "own.data")?;
     write_at(&target, MIB, &noise(4096));
@@ -102,7 +102,8 @@ pub(crate) fn modified_owned_file_with_its_old_time(scratch: &Scratch) -> Built 
     Ok(Scene::file(scratch, &target))
 }
 
-/// `cp --preserve=all` copies the extended attributes and times of Leadline's file.
+/// A copy made by `cp --preserve=all`, which also copies the extended attributes and times of
+/// Leadline's file.
 pub(crate) fn copied_ownership_mark(scratch: &Scratch) -> Built {
     let own = owned_file(scratch, "own.data")?;
     let target = scratch.root().join("copy.data");
@@ -118,8 +119,7 @@ pub(crate) fn copied_ownership_mark(scratch: &Scratch) -> Built {
     Ok(Scene::file(scratch, &target))
 }
 
-/// The inode with the mark now has another file's name and contents, because extents were
-/// exchanged.
+/// Extents were exchanged, so the inode with the mark now has another file's name and contents.
 pub(crate) fn file_moved_over_an_owned_file(scratch: &Scratch) -> Built {
     let own = owned_file(scratch, "own.data")?;
     let other = scratch.foreign_file("other");
@@ -179,21 +179,22 @@ pub(crate) fn open_for_reading(scratch: &Scratch) -> Built {
     held(scratch, |_, path| Box::new(File::open(path).unwrap()))
 }
 
-/// A new, empty file that another program is about to fill.
+/// A new, empty file that another program is about to write to.
 pub(crate) fn open_and_empty(scratch: &Scratch) -> Built {
     let target = scratch.root().join("download.part");
     let file = File::create(&target).unwrap();
     Ok(Scene::file(scratch, &target).sized(MIB).hold(file))
 }
 
-/// Opening it for writing breaks the lease or blocks for 45 s.
+/// Opening the file for writing breaks the lease, or blocks for 45 s.
 pub(crate) fn leased(scratch: &Scratch) -> Built {
     let target = scratch.foreign_file("held");
     let file = File::open(&target).unwrap();
     // SAFETY: the descriptor is open. SIGURG is ignored by default; SIGIO would end the test.
     unsafe {
         assert_eq!(libc::fcntl(file.as_raw_fd(), SET_SIGNAL, libc::SIGURG), 0);
-        // A program that another test is just starting still has the descriptor that wrote the file.
+        // A program that another test is currently starting may still have the descriptor with
+        // which the file was written.
         let is_leased = || libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_RDLCK) == 0;
         assert!((0..500).any(|_| {
             sleep(Duration::from_millis(10));
@@ -224,7 +225,7 @@ pub(crate) fn immutable(scratch: &Scratch) -> Built {
 pub(crate) fn running_program(scratch: &Scratch) -> Built {
     let target = scratch.root().join("program");
     fs::copy("/bin/sleep", &target).unwrap();
-    // Whole blocks, so that direct I/O can append.
+    // The length is a multiple of the block size, so that direct I/O can append.
     let length = target.metadata().unwrap().len().next_multiple_of(4096);
     File::options()
         .write(true)
@@ -277,7 +278,7 @@ pub(crate) fn parent_of_the_root(scratch: &Scratch) -> Built {
     Ok(Scene::file(scratch, &target))
 }
 
-/// `root` is a prefix of `root-2`.
+/// `root` is a prefix of `root-2`, but does not contain it.
 pub(crate) fn directory_with_the_prefix_of_the_root(scratch: &Scratch) -> Built {
     let target = foreign(&scratch.directory("root-2").join("victim"));
     let kept = scratch.at("root-2");
@@ -351,14 +352,14 @@ fn available(directory: &Path) -> u64 {
     statistics.f_bavail * statistics.f_frsize
 }
 
-/// A new file that would leave 1 MiB of 64 free.
+/// A new file that would leave only 1 MiB of 64 MiB free.
 pub(crate) fn last_of_the_space(scratch: &Scratch) -> Built {
     let (root, scene) = small_filesystem(scratch, |_| ())?;
     let size = available(&root) - MIB;
     Ok(scene(&root.join("new")).sized(size / MIB * MIB))
 }
 
-/// An existing file whose holes do not fit on the filesystem.
+/// An existing file with holes that do not fit on the filesystem.
 pub(crate) fn holes_on_a_full_filesystem(scratch: &Scratch) -> Built {
     let (root, scene) = small_filesystem(scratch, |root| {
         let file = File::create(root.join("ballast")).unwrap();
@@ -392,7 +393,7 @@ pub(crate) fn fifo(scratch: &Scratch) -> Built {
 }
 
 pub(crate) fn socket(scratch: &Scratch) -> Built {
-    // The path may be too long for a socket address; a relative path is not.
+    // An absolute path may be too long for a socket address; a relative path is short enough.
     not_a_file(scratch, "socket", |path| {
         let short = PathBuf::from(format!("/tmp/hazard-{}", std::process::id()));
         drop(make_socket(&short));
@@ -400,7 +401,7 @@ pub(crate) fn socket(scratch: &Scratch) -> Built {
     })
 }
 
-/// Another device node of /dev/full.
+/// A second device node for /dev/full.
 pub(crate) fn character_device(scratch: &Scratch) -> Built {
     not_a_file(scratch, "character", |path| {
         make_node(path, FileType::CharacterDevice, 1, 7);

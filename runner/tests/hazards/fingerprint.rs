@@ -15,8 +15,8 @@ use std::{
 
 const CHUNK: usize = 64 << 10;
 
-/// SHA-256 of all bytes and names. Two hashes are equal if and only if every byte is equal: chunks
-/// of zeros are skipped, but the offset of every other chunk is included.
+/// SHA-256 of all bytes and names. Chunks of zeros are skipped, but the offset of every other chunk
+/// is included, so two hashes are equal only if all bytes are equal.
 pub(crate) fn of(paths: &[PathBuf]) -> String {
     let mut hash = Sha256::new();
     paths.iter().for_each(|path| add(&mut hash, path));
@@ -55,7 +55,7 @@ fn entries(directory: &Path) -> Vec<PathBuf> {
 
 /// Calls a function with each nonzero chunk.
 fn chunks(path: &Path, mut each: impl FnMut(u64, &[u8])) {
-    // A node without a device cannot be opened.
+    // A node without a device behind it cannot be opened.
     let Ok(file) = File::open(path) else {
         return;
     };
@@ -91,7 +91,7 @@ fn read_full(file: &File, buffer: &mut [u8], offset: u64) -> usize {
     done
 }
 
-/// Copies of regular files, to restore what an unsafe guard allowed to be overwritten.
+/// Copies of regular files, used to restore data if an unsafe guard permits it to be overwritten.
 pub(crate) struct Copies(BTreeMap<PathBuf, Content>);
 
 struct Content {
@@ -116,7 +116,7 @@ impl Copies {
         Self(copies)
     }
 
-    /// Best effort: the caller verifies the state.
+    /// Best effort: the caller checks the result.
     pub(crate) fn restore(&self, paths: &[PathBuf]) {
         for path in paths.iter().flat_map(|path| files(path)) {
             if !self.0.contains_key(&path) {

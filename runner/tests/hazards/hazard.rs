@@ -1,4 +1,4 @@
-//! A hazard, the result that it must have, and the check of all its jobs.
+//! A hazard, its required result, and the check of all its jobs.
 
 use crate::{
     fingerprint::Copies,
@@ -20,17 +20,17 @@ pub(crate) struct Hazard {
     /// Contents that the confirmation must mention.
     contents: Option<&'static str>,
     reads: Reads,
-    /// Allow writes to the device if it has an identity.
+    /// Whether writes to the device are permitted, provided that it has an identity.
     allowed: bool,
-    /// Run only a few of the jobs, different ones for each hazard.
+    /// Whether to run only a few of the jobs. Each hazard runs different ones.
     quick: bool,
 }
 
-/// Required result of jobs that write.
+/// Required result of write jobs.
 enum Expected {
     /// Rejected regardless of permissions, with one of these codes.
     Rejected(&'static [&'static str]),
-    /// Like `Rejected`; or the host cannot run the job (exit code 5).
+    /// Like `Rejected`, but it is also valid that the host cannot run the job (exit code 5).
     Unable(&'static [&'static str]),
     /// Not a valid target: exit code 2 or 3 with one of these codes.
     NoTarget(&'static [&'static str]),
@@ -38,12 +38,12 @@ enum Expected {
     Confirmed,
 }
 
-/// Required result of jobs that read.
+/// Required result of read jobs.
 #[derive(Clone, Copy, PartialEq)]
 enum Reads {
-    /// Possible; nothing may change.
+    /// Reading is permitted; nothing may change.
     Possible,
-    /// Possible or rejected; nothing may change.
+    /// Reading may be permitted or rejected; nothing may change.
     Harmless,
 }
 
@@ -106,13 +106,13 @@ impl Hazard {
         self
     }
 
-    /// Leaves the device's identity out of the list of allowed devices.
+    /// Does not add the device's identity to the list of permitted devices.
     pub(crate) fn not_allowed(mut self) -> Self {
         self.allowed = false;
         self
     }
 
-    /// One of many hazards that differ only in their bytes: each runs different jobs.
+    /// Marks one of many hazards that differ only in their bytes. Each of them runs different jobs.
     pub(crate) fn quick(mut self) -> Self {
         self.quick = true;
         self
@@ -170,7 +170,7 @@ impl Hazard {
     }
 }
 
-/// Number of jobs in a quick check.
+/// Number of jobs if `quick` is set.
 const QUICK: usize = 4;
 
 /// Outcome of one job.
@@ -181,7 +181,7 @@ pub(crate) enum Outcome {
     Overwritten,
     /// The run succeeded, but no byte changed.
     Accepted,
-    /// Neither rejected nor successful.
+    /// The job was neither rejected nor successful.
     Error,
 }
 
@@ -196,7 +196,7 @@ struct Check<'a> {
     outcomes: Vec<(Outcome, String)>,
 }
 
-/// The hazard's bytes cannot be restored.
+/// Error: the hazard's bytes cannot be restored.
 struct NotRestored;
 
 impl<'a> Check<'a> {
@@ -341,7 +341,7 @@ fn identity(scene: &Scene) -> Option<String> {
     identity_of(name)
 }
 
-/// Identity of a device, found by its kernel name.
+/// Identity of a device, looked up by its kernel name.
 pub(crate) fn identity_of(name: &str) -> Option<String> {
     let runner = crate::scratch::program::runner()
         .get_program()

@@ -1,5 +1,5 @@
-//! Files behind a loop device or mount, accessed through another path, filesystem, namespace or
-//! user.
+//! Files that are used by a loop device or mount and that the job accesses through another path,
+//! filesystem, namespace or user.
 
 use crate::scene::{
     Holder, MIB, NAMESPACE, Scene, Scratch, Unavailable, attach, make_ext4, mount, run, sparse,
@@ -17,7 +17,7 @@ type Built = Result<Scene, Unavailable>;
 
 const USER: u32 = 12345;
 
-/// Programs that start the runner as an unprivileged user.
+/// Command that starts the runner as an unprivileged user.
 const AS_USER: [&str; 5] = [
     "setpriv",
     "--reuid=12345",
@@ -35,7 +35,7 @@ fn mounted_image(scratch: &Scratch, image: &Path) -> Result<(Loop, Mounted), Una
     Ok((device, mounted))
 }
 
-/// The scene of a file in use by a loop device on the same image.
+/// Scene in which a loop device uses the image that is also the target.
 fn scene(scratch: &Scratch, target: &Path, (device, mounted): (Loop, Mounted)) -> Scene {
     let mut scene = Scene::file(scratch, target);
     scene.devices = vec![PathBuf::from(&device.0)];
@@ -54,7 +54,7 @@ pub(crate) fn behind_an_unmounted_loop(scratch: &Scratch) -> Built {
     Ok(Scene::file(scratch, &image).hold(device))
 }
 
-/// The loop device is read-only, but its data must not change.
+/// The loop device is read-only, but its data must still not change.
 pub(crate) fn behind_a_read_only_loop(scratch: &Scratch) -> Built {
     let image = scratch.root().join("vm.img");
     drop(mounted_image(scratch, &image)?);
@@ -73,7 +73,7 @@ pub(crate) fn behind_a_loop_in_another_namespace(scratch: &Scratch) -> Built {
     Ok(Scene::file(scratch, &image).hold(device).hold(holder))
 }
 
-/// The loop device was attached through a hard link that has been removed.
+/// The loop device was attached through a hard link, which has since been removed.
 pub(crate) fn behind_a_loop_on_a_removed_name(scratch: &Scratch) -> Built {
     let image = scratch.root().join("vm.img");
     let first = scratch.outside().join("first.img");
@@ -82,7 +82,7 @@ pub(crate) fn behind_a_loop_on_a_removed_name(scratch: &Scratch) -> Built {
     Ok(scene(scratch, &image, mounted))
 }
 
-/// A filesystem that the kernel reads directly from the file, without a loop device or a process.
+/// A filesystem that the kernel reads directly from a file, without a loop device or a process.
 pub(crate) fn behind_a_file_backed_mount(scratch: &Scratch) -> Built {
     let image = scratch.root().join("image.erofs");
     sparse(&image, MIB);
@@ -128,7 +128,8 @@ pub(crate) fn through_a_bind_mount(scratch: &Scratch) -> Built {
     Ok(scene(scratch, &at.join("vm.img"), mounted).hold(bound))
 }
 
-/// The root is on an overlay; the loop device uses the file in the overlay's upper directory.
+/// The target root is on an overlay. The loop device uses the file in the overlay's upper
+/// directory.
 pub(crate) fn through_an_overlay(scratch: &Scratch) -> Built {
     let (merged, overlay) = overlay(scratch)?;
     let image = scratch.at("upper/vm.img");
@@ -137,7 +138,7 @@ pub(crate) fn through_an_overlay(scratch: &Scratch) -> Built {
     Ok(scene.keeps(&scratch.at("upper")).hold(overlay))
 }
 
-/// The reverse: the loop device uses the file through the overlay.
+/// The target root is the upper directory. The loop device uses the file through the overlay.
 pub(crate) fn below_an_overlay(scratch: &Scratch) -> Built {
     let (merged, overlay) = overlay(scratch)?;
     let mounted = mounted_image(scratch, &merged.join("vm.img"))?;
@@ -165,7 +166,7 @@ pub(crate) fn overlay(scratch: &Scratch) -> Result<(PathBuf, Mounted), Unavailab
     Ok((merged.clone(), Mounted::existing(&merged)))
 }
 
-/// The path in the loop device's sysfs entry does not exist for this runner.
+/// The runner cannot see the path in the loop device's sysfs entry.
 pub(crate) fn in_a_namespace_that_hides_it(scratch: &Scratch) -> Built {
     hidden(scratch, &[], |_| ())
 }
@@ -203,7 +204,7 @@ fn hidden(scratch: &Scratch, launcher: &[&str], prepare: impl FnOnce(&Path)) -> 
     Ok(scene.launched_by(&[&enter[..], launcher].concat()))
 }
 
-/// An unprivileged user accesses the image of a mounted loop device.
+/// An unprivileged user writes to the image of a mounted loop device.
 pub(crate) fn as_an_unprivileged_user(scratch: &Scratch) -> Built {
     let image = scratch.root().join("vm.img");
     let mounted = mounted_image(scratch, &image)?;
@@ -211,7 +212,7 @@ pub(crate) fn as_an_unprivileged_user(scratch: &Scratch) -> Built {
     Ok(scene(scratch, &image, mounted).launched_by(&AS_USER))
 }
 
-/// A foreign file in a PID namespace that hides which process has it open.
+/// A foreign file that is open in a process, which a PID namespace hides.
 pub(crate) fn open_outside_the_container(scratch: &Scratch) -> Built {
     let target = scratch.foreign_file("database");
     let file = fs::File::options().write(true).open(&target).unwrap();

@@ -69,13 +69,14 @@ macro_rules! tests {
 const IN_USE: &[&str] = &["device_in_use"];
 const BACKS_LOOP: &[&str] = &["backs_loop", "device_in_use"];
 const READ_ONLY: &[&str] = &["read_only"];
-/// Without permission to see the loop devices, the guard may detect only that the file is open.
+/// Without permission to see the loop devices, the guard may only be able to detect that the file
+/// is open.
 const OPEN_OR_LOOP: &[&str] = &["backs_loop", "file_in_use"];
 const FILE_IN_USE: &[&str] = &["file_in_use"];
 const OUTSIDE: &[&str] = &["outside_roots"];
 const DENIED: &[&str] = &["permission_denied"];
 const NO_SPACE: &[&str] = &["no_space", "insufficient_space"];
-/// A partition may also be rejected as a target.
+/// Writes to a partition may also be rejected because raw writes are not permitted.
 const PARTITION_IN_USE: &[&str] = &["device_in_use", "raw_write_refused"];
 const NO_FILE: &[&str] = &["unsupported_file_type", "not_a_file", "not_a_block_device"];
 const NO_DEVICE: &[&str] = &["missing_device", "not_a_block_device", "outside_roots"];
@@ -92,7 +93,7 @@ const USER_KINDS: &[Kind] = &[
     Kind::SecondJob,
     Kind::Rw,
 ];
-/// Jobs that extend the file or fill its holes.
+/// Jobs that extend the file or write to its holes.
 const GROWING: &[Kind] = &[
     Kind::Write,
     Kind::Layout,
@@ -485,7 +486,7 @@ mod blank_targets_in_use {
         the_process_that_uses_a_blank_device_is_named => check_message();
     }
 
-    /// Other tests start this one as a process that uses a file.
+    /// Other tests start this test as a separate process that uses a file.
     #[test]
     #[ignore = "started by other tests"]
     fn process_of_another_test() {
@@ -497,7 +498,7 @@ mod unsampled_data {
     use super::*;
     use unseen_data::*;
 
-    /// Jobs whose region contains the data.
+    /// Jobs whose region includes the data.
     const WHOLE: &[Kind] = &[Kind::Write, Kind::RandWrite, Kind::Rw, Kind::UpperHalf];
 
     hazards! {
@@ -517,7 +518,7 @@ mod clean_targets {
     use clean::*;
     use processes::*;
 
-    /// One test per target; its jobs have these additional options.
+    /// Defines one test per target. `$changes`: additional options of its jobs.
     macro_rules! accepted {
         ($( $name:ident => $build:expr, $changes:expr; )+) => {
             $( #[test] fn $name() { check(stringify!($name), $build, &$changes); } )+
@@ -631,7 +632,7 @@ mod races {
         targets_swapped_after_their_confirmation_are_not_written_to => confirmed_swaps::check(300);
     }
 
-    /// The swap happens in most runs; an open loop device cannot be detached.
+    /// Uses more than 10,000 runs, because some swaps fail: an open loop device cannot be detached.
     #[test]
     #[ignore = "takes ten minutes: make swaps"]
     fn targets_swapped_after_their_confirmation_are_not_written_to_in_10_000_swaps() {

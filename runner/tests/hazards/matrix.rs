@@ -21,7 +21,7 @@ const BEGIN: &str = "<!-- start of the safety matrix, see `make safety-matrix` -
 const END: &str = "<!-- end of the safety matrix -->\n";
 
 struct Row {
-    /// Letter of a hazard known from accidents with other tools; otherwise empty.
+    /// Letter of a hazard that is known from accidents with other tools; empty for other hazards.
     letter: &'static str,
     title: &'static str,
     hazard: Option<Hazard>,
@@ -45,7 +45,7 @@ fn row_not_on_this_host(letter: &'static str, title: &'static str) -> Row {
     }
 }
 
-/// A, B and C are the same device: by path, link and another node.
+/// A, B and C are the same device: its path, a link to it, and another node.
 fn rows() -> Vec<Row> {
     vec![
         row("A–C", "mounted device", device(devices::mounted)),
@@ -263,7 +263,7 @@ fn safety_matrix() {
     assert!(lost.is_empty(), "overwritten or accepted: {lost:?}");
 }
 
-/// Results for each name.
+/// Results by name of the target.
 struct Tested {
     fio: Vec<String>,
     leadline: BTreeSet<String>,

@@ -1,6 +1,6 @@
 //! Blank loop devices, and files on an overlay, that another process can change although it neither
-//! mounts nor claims them: it has the device or its file open, mapped or locked. Processes that only
-//! read, and processes that use other files, must not prevent a run.
+//! mounts nor claims them: it has the device or its file open, mapped or locked. Processes that
+//! only read or that use other files must not prevent a run.
 
 use crate::{
     aliases::{self, LENGTH, Shown},
@@ -95,7 +95,7 @@ fn script(script: &str, path: &Path) -> Result<Box<dyn Any>, Unavailable> {
     )?))
 }
 
-/// Environment variable of a process that uses a file: `HOW PATH`.
+/// Environment variable for a process that uses a file. Its value is `HOW PATH`.
 const USE: &str = "LEADLINE_HAZARD_USE";
 
 /// Starts this test program as a process that uses the file.
@@ -153,7 +153,8 @@ fn lock(file: &File, command: i32) {
     assert_eq!(unsafe { libc::fcntl(descriptor, command, &lock) }, 0);
 }
 
-/// Ends the first thread of this process. The process continues as a zombie with other threads.
+/// Ends the first thread of this process. The process becomes a zombie whose other threads
+/// continue.
 fn end_first_thread() {
     extern "C" fn end_thread(_: i32) {
         // SAFETY: ends the calling thread, which only waits for this test.
@@ -307,13 +308,13 @@ pub(crate) fn read(path: &Path) -> Result<Box<dyn Any>, Unavailable> {
     script("exec 7<PATH", path)
 }
 
-/// A shared mapping of a descriptor that is not writable.
+/// A shared mapping through a descriptor that is not writable.
 pub(crate) fn read_through_a_mapping(path: &Path) -> Result<Box<dyn Any>, Unavailable> {
     let pages = LockedPages::of(&open_to_read(path)?, MIB);
     Ok(Box::new(pages))
 }
 
-/// Writes to the pages do not change the file.
+/// A private mapping: writes to its pages do not change the file.
 pub(crate) fn privately_mapped(path: &Path) -> Result<Box<dyn Any>, Unavailable> {
     let pages = LockedPages::private(&open_to_write(path)?, MIB);
     Ok(Box::new(pages))

@@ -1,4 +1,4 @@
-//! Names of a target, kinds of writes, engines and modes, and the jobs that combine them.
+//! Names of a target, kinds of writes, engines and modes, and jobs for their combinations.
 
 use crate::scene::{MIB, Scene, Scratch};
 use rustix::fs::{FileType, Mode};
@@ -12,7 +12,7 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-/// A name of the target.
+/// How a path refers to the target.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Name {
     Path,
@@ -111,7 +111,7 @@ pub(crate) fn relative(target: &Path, from: &Path) -> PathBuf {
     PathBuf::from(up).join(target.strip_prefix("/").unwrap())
 }
 
-/// Operation of a job on the target.
+/// What a job does with the target.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Kind {
     Write,
@@ -124,11 +124,11 @@ pub(crate) enum Kind {
     UpperHalf,
     /// Several workers.
     Workers,
-    /// The second of two jobs; the first one writes to a new file.
+    /// The second of two jobs; the first one writes to another, new file.
     SecondJob,
-    /// A read job on a region that is longer than the file.
+    /// A read job whose region is longer than the file.
     Layout,
-    /// A read job that first writes the region.
+    /// A read job whose layout writes the region.
     Overwrite,
     /// A read job with file_state=written.
     Written,
@@ -196,7 +196,7 @@ impl Kind {
 }
 
 impl Kind {
-    /// Jobs that read, and at most write data that does not exist yet.
+    /// Whether the jobs read. Such jobs write, at most, data that does not exist yet.
     pub(crate) fn reads(self) -> bool {
         matches!(self, Self::Layout | Self::Overwrite | Self::Written)
     }
@@ -242,7 +242,7 @@ impl Case {
     }
 }
 
-/// A short job; a `size` of 0 is omitted.
+/// A short job; without `size` if it is 0.
 pub(crate) fn job(path: &Path, size: u64, changes: Value) -> Value {
     let filename = path.to_str().unwrap().replace(':', "\\:");
     let mut job = json!({"name": "hazard", "filename": filename, "bs": "4k", "direct": 1,

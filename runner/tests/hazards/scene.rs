@@ -1,5 +1,5 @@
-//! A hazard on this host: the target, the bytes that must not change, and everything that keeps the
-//! hazard in effect.
+//! A hazard on this host: its target, the bytes that must not change, and the resources that keep
+//! the hazard in effect.
 
 use crate::{fingerprint, scratch};
 use scratch::{Loop, Mounted};
@@ -16,7 +16,7 @@ use std::{
 
 pub(crate) const MIB: u64 = 1 << 20;
 
-/// The reason that a hazard cannot exist on this host.
+/// Reason that a hazard is not possible on this host.
 pub(crate) type Unavailable = String;
 
 /// The directories of one test: a target root, and everything else.
@@ -64,12 +64,12 @@ impl Scratch {
         sparse(&self.root().join(name), mib * MIB)
     }
 
-    /// A file under the root with data that Leadline did not write.
+    /// A file under the root with data that is not from Leadline.
     pub(crate) fn foreign_file(&self, name: &str) -> PathBuf {
         foreign(&self.root().join(name))
     }
 
-    /// A file outside the root with data that Leadline did not write.
+    /// A file outside the root with data that is not from Leadline.
     pub(crate) fn victim(&self) -> PathBuf {
         foreign(&self.outside().join("victim"))
     }
@@ -80,7 +80,7 @@ pub(crate) struct Scene {
     pub target: PathBuf,
     /// Files and directories whose bytes must not change.
     pub kept: Vec<PathBuf>,
-    /// Devices whose page cache must be dropped to read these bytes.
+    /// Devices whose page cache must be dropped before these bytes are read.
     pub devices: Vec<PathBuf>,
     pub roots: Vec<PathBuf>,
     /// Program and arguments that start the runner.
@@ -92,7 +92,7 @@ pub(crate) struct Scene {
 }
 
 impl Scene {
-    /// A device on an image.
+    /// A scene whose target is a device on an image.
     pub(crate) fn device(scratch: &Scratch, target: impl AsRef<Path>, image: &Path) -> Self {
         let mut scene = Self::file(scratch, target.as_ref());
         scene.kept = vec![image.to_path_buf()];
@@ -100,7 +100,7 @@ impl Scene {
         scene
     }
 
-    /// A file; all files in the test's directories are compared.
+    /// A scene whose target is a file. All files in the test's directories are compared.
     pub(crate) fn file(scratch: &Scratch, target: &Path) -> Self {
         Self {
             target: target.to_path_buf(),
@@ -150,7 +150,7 @@ impl Scene {
         fingerprint::of(&self.kept)
     }
 
-    /// State once the hazard's filesystems are idle.
+    /// State after the hazard's filesystems have become idle.
     pub(crate) fn idle_state(&self) -> String {
         let mut last = self.state();
         for _ in 0..100 {
@@ -196,7 +196,7 @@ pub(crate) fn foreign(path: &Path) -> PathBuf {
     path.to_path_buf()
 }
 
-/// Random bytes without zeros, the same in each run.
+/// Random bytes that are not zero and are the same in every test run.
 pub(crate) fn noise(bytes: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut next = || {
@@ -246,7 +246,7 @@ pub(crate) fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// Runs a program on drop to undo a change.
+/// Runs a command on drop to undo a change.
 pub(crate) struct Undo(Vec<String>);
 
 impl Undo {
@@ -277,8 +277,8 @@ pub(crate) fn zram(size: &str) -> Result<(PathBuf, Undo), Unavailable> {
     Ok((PathBuf::from(format!("/dev/zram{number}")), remove))
 }
 
-/// Swap space in memory that the kernel prefers. Without it, pages of other processes could be
-/// swapped out to a hazard, and be lost if the guard fails.
+/// Swap space in memory, which the kernel prefers to a hazard's swap space. Otherwise, pages of
+/// other processes could be swapped out to the hazard, and would be lost if the guard failed.
 pub(crate) fn preferred_swap() -> Result<Vec<Undo>, Unavailable> {
     let (device, remove) = zram("4G")?;
     run("mkswap", &[text(&device)])?;

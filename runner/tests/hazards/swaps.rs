@@ -19,10 +19,10 @@ use std::{
     time::Duration,
 };
 
-/// Files of a job; while the first one is laid out, the swapper swaps the others.
+/// Number of files of a job. While the first one is laid out, the other ones are swapped.
 const FILES: usize = 4;
 
-/// While files are laid out, swaps them for hard links to a file outside the root and back.
+/// During the layout, swaps files for hard links to a file outside the root, and back.
 pub(crate) fn hard_links_during_layout(runs: usize) {
     let scratch = Scratch::new();
     let victim = scratch.victim();
@@ -42,7 +42,7 @@ pub(crate) fn hard_links_during_layout(runs: usize) {
     );
 }
 
-/// Returns the number of swaps.
+/// Returns how often files were swapped.
 fn layout_with_swaps(scratch: &Scratch, victim: &Path, round: usize) -> usize {
     let files: Vec<PathBuf> = (0..FILES)
         .map(|file| scratch.root().join(format!("{round}-{file}")))
@@ -99,7 +99,7 @@ fn blank_and_full(scratch: &Scratch) -> Result<(Loop, Loop, PathBuf), Unavailabl
     Ok((blank, attach(&image, &[])?, image))
 }
 
-/// A symlink that alternately points to a blank device and to one with data.
+/// A symlink that alternates between a blank device and a device with data.
 pub(crate) fn links_to_devices(runs: usize) {
     let scratch = Scratch::new();
     let (blank, full, image) = match blank_and_full(&scratch) {
@@ -123,7 +123,7 @@ pub(crate) fn links_to_devices(runs: usize) {
                 thread::sleep(Duration::from_micros(turn * 131 % 3000));
             }
         });
-        // Zeros, so that the blank device stays blank.
+        // Write zeros, so that the blank device stays blank.
         let job = job(&link, 32 * MIB, json!({"rw": "write", "zero_buffers": 1}));
         for _ in 0..runs {
             accepted += u32::from(Runner::under(scratch.root()).run(&job, &[]).exit == 0);
@@ -139,8 +139,8 @@ pub(crate) fn links_to_devices(runs: usize) {
     assert!(accepted > 0, "no run was accepted");
 }
 
-/// After the runner has started and before it gets its job, the root becomes a symlink to another
-/// directory.
+/// Between the start of the runner and the arrival of its job, the root becomes a symlink to
+/// another directory.
 pub(crate) fn root_before_the_job() {
     let scratch = Scratch::new();
     let before = prepare_other_directory(&scratch);

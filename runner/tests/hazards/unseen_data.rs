@@ -1,5 +1,5 @@
-//! Data that a sample of the target does not contain: between the samples of a large target, in the
-//! job's region only, or in the only block of a large sparse file.
+//! Data that is not in any sample of the target: between the samples of a large target, only in the
+//! job's region, or in the only block of a large sparse file.
 
 use crate::scene::{MIB, Scene, Scratch, Unavailable, attach, noise, sparse, write_at};
 use std::{
@@ -10,9 +10,10 @@ use std::{
 
 type Built = Result<Scene, Unavailable>;
 
-/// More than the guard reads completely, in blocks that were written.
+/// More allocated space than the guard reads completely.
 const LARGE: u64 = 80 * MIB;
-/// Samples of a target or region of 80 MiB, or of one half, begin at multiples of 80 KiB.
+/// An offset between samples: those of a target or region of 80 MiB, or of one half of it, begin at
+/// multiples of 80 KiB.
 const BETWEEN_SAMPLES: u64 = LARGE / 2 + (44 << 10);
 
 fn file_of_zeros(path: &Path) -> PathBuf {

@@ -1,4 +1,4 @@
-//! The table of cases: target, state, workload, expected classes, and the reason.
+//! Table of cases: target, initial state, workload, expected classes, and the reason for them.
 
 use crate::{
     foreign_io::Kind::{self, Reads, Writes},
@@ -93,8 +93,8 @@ pub(crate) const EMPTY: &str = "no block was written";
 pub(crate) const SMALL: &str = "the kernel writes back 16 MiB only after 30 s";
 const NO_DEVICE: &str = "no block device";
 
-/// Jobs on cold loop devices drop the pages themselves, because programs that list devices read the
-/// first blocks.
+/// Jobs on cold loop devices drop the page cache themselves, because programs that list devices
+/// read the first blocks of each one.
 pub(crate) const CASES: &[Case] = &[
     reads(
         "ext4, random direct reads",
@@ -652,5 +652,5 @@ pub(crate) const CASES: &[Case] = &[
     ),
 ];
 
-/// Long enough for the foreign I/O to transfer more bytes than the job.
+/// The job runs long enough for the other program to transfer more bytes than the job.
 const LONGER: fn() -> Value = || json!({"runtime": "300ms", "time_based": 1});

@@ -1,5 +1,5 @@
-//! Compares shares with fio: fio runs the same job in the same state, and the test reads the device
-//! counters before and after.
+//! Compares the device's share of I/O with fio's: fio runs the same job with the target in the same
+//! state, and the test reads the device counters before and after.
 
 use crate::{
     scratch::program::report_in_root,
@@ -14,9 +14,9 @@ use std::{
     process::{Child, Command},
 };
 
-/// Maximum difference between the shares.
+/// Maximum difference between the two shares.
 const TOLERANCE: f64 = 0.02;
-/// Maximum number of attempts until a comparison is undisturbed.
+/// Maximum number of attempts to get an undisturbed comparison.
 const MAX_ATTEMPTS: usize = 10;
 /// `ru_inblock` and `ru_oublock` count units of 512 bytes.
 const RUSAGE_BLOCK: u64 = 512;
@@ -24,7 +24,7 @@ const RUSAGE_BLOCK: u64 = 512;
 struct Share {
     /// The device's share of the issued bytes.
     share: f64,
-    /// Whether the device read more than the process and its children.
+    /// Whether the device read more than the process and its children did.
     disturbed: bool,
 }
 
@@ -45,8 +45,8 @@ fn device_of(result: &Value) -> String {
         .into()
 }
 
-/// Share from fio. fio reads its disk statistics every 250 ms and misses the end of such short
-/// runs, so the device's counters are read here.
+/// The device's share in a run of fio. Reads the device's counters directly, because fio reads its
+/// disk statistics only every 250 ms and so misses the end of such short runs.
 fn fio_share(target: &Target, rw: &str, direct: u8, device: &str) -> Share {
     let mut output = tempfile::tempfile().unwrap();
     let before = counters(device);
@@ -144,7 +144,7 @@ fn shares_match_fio() {
                 fio_share(&target, rw, direct, &device_of(&result)),
             )
         };
-        // A comparison during which another program read from the device is inconclusive.
+        // A comparison is inconclusive if another program read from the device during it.
         let (leadline, fio) = (0..MAX_ATTEMPTS)
             .map(|_| compare())
             .find(|(leadline, fio)| !leadline.disturbed && !fio.disturbed)

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-/// Time for fio to lay out its file and to start.
+/// Time that fio needs to start and lay out its file.
 const WARM_UP: Duration = Duration::from_millis(700);
 
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +34,7 @@ impl ForeignIo {
             Kind::Reads => "--rw=randread",
             Kind::Writes => "--rw=randwrite",
         };
-        // Overwrites cause no metadata I/O.
+        // The file already exists, so that overwriting it causes no metadata I/O.
         fs::write(&file, vec![7; 16 << 20]).unwrap();
         fs::File::open(&file).unwrap().sync_all().unwrap();
         let fio = Command::new("fio")
@@ -59,7 +59,7 @@ impl ForeignIo {
 
 impl Drop for ForeignIo {
     fn drop(&mut self) {
-        // SIGKILL would leave fio's worker running.
+        // Do not use SIGKILL, which would leave fio's worker running.
         let _ = rustix::process::kill_process(
             rustix::process::Pid::from_child(&self.fio),
             rustix::process::Signal::TERM,

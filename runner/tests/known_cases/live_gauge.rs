@@ -1,5 +1,5 @@
-//! The live gauge for writes whose device byte counts are misleading: partial pages, other
-//! programs, older dirty pages, large folios and memory below the device.
+//! The live gauge for writes in situations where the device's byte counts are misleading: partial
+//! pages, other programs, older dirty pages, large folios, and memory below the device.
 
 use crate::{
     foreign_io::{ForeignIo, Kind},
@@ -21,12 +21,12 @@ struct Case {
     name: &'static str,
     test_target: TestTarget,
     options: Value,
-    /// Before the run.
+    /// Action before the run.
     before: fn(&Target),
-    /// After the first 0.5 s.
+    /// Action after the first 0.5 s of the run.
     during: fn(&Target),
     has_neighbor: bool,
-    /// Allowed layers at the end; `None` stands for an unknown layer with a reason.
+    /// Layers that the gauge may show at the end; `None` stands for an unknown layer with a reason.
     served_by: &'static [Option<&'static str>],
 }
 
@@ -36,7 +36,7 @@ fn flush(target: &Target) {
     File::open(&target.path).unwrap().sync_data().unwrap();
 }
 
-/// Makes every page dirty.
+/// Dirties every page.
 fn write_all(target: &Target) {
     let file = OpenOptions::new().write(true).open(&target.path).unwrap();
     file.write_all_at(&vec![7; BYTES as usize], 0).unwrap();
@@ -62,7 +62,7 @@ fn cases() -> Vec<Case> {
     vec![
         Case {
             // Flushes the pages that were dirtied in the first third of the run. The device writes
-            // whole pages, so it writes more bytes than were issued.
+            // whole pages, which contain more bytes than the job issued.
             during: flush,
             ..case("partial pages", TestTarget::Ext4, partial_page, &[MEMORY])
         },

@@ -1,6 +1,6 @@
-//! Cases with a known verdict: the test puts files and devices on its own loop devices into a known
-//! state, and the verdict must match it. `cases` is the table, with the reason for each verdict;
-//! `fio_comparison` compares the shares with fio and the device counters.
+//! Cases with known verdicts. The test puts files and devices on its own loop devices into a known
+//! state, and the verdict must match that state. `cases` is the table, with the reason for each
+//! verdict; `fio_comparison` compares the shares with fio and the device counters.
 //!
 //! `situations` tests other stacks and engines, and their modifiers and sentences.
 //!
@@ -32,7 +32,7 @@ use serde_json::{Value, json};
 use std::env;
 use test_targets::TestTargets;
 
-/// Every case runs with each engine, and the verdicts must be the same.
+/// Every case runs with each of these engines, and the verdicts must be the same.
 const ENGINES: [&str; 2] = ["io_uring", "psync"];
 const MIN_CASES: usize = 40;
 /// Repetitions of each case; default 1.
@@ -56,8 +56,8 @@ fn repeat() -> usize {
         .unwrap_or(1)
 }
 
-/// Checks each case with each engine, and `additional` facts about its result. Returns the number
-/// of cases.
+/// Checks each case with each engine. `additional`: checks more facts about the result. Returns the
+/// number of cases.
 pub(crate) fn check_all(
     cases: &[Case],
     test_targets: &TestTargets,
@@ -94,7 +94,7 @@ pub(crate) fn check_all(
     chosen.len()
 }
 
-/// Runs the case and compares its verdict. Returns the result.
+/// Runs a case and checks its verdict. Returns the result.
 fn check(case: &Case, engine: &str, test_targets: &TestTargets) -> Result<Value, String> {
     let target = test_targets.target(case.test_target);
     let prepared = state::prepare(case.state, &target);
@@ -133,7 +133,8 @@ fn check(case: &Case, engine: &str, test_targets: &TestTargets) -> Result<Value,
     ))
 }
 
-/// The class; for `device`, the modifier that changes its meaning, if any.
+/// The verdict's class or, for the class `device`, a modifier that changes its meaning, if there is
+/// one.
 fn verdict_name(verdict: &Value) -> Option<String> {
     let class = verdict["class"].as_str()?;
     let kinds = verdict["modifiers"].as_array().into_iter().flatten();

@@ -1,5 +1,5 @@
-//! Runs whose jobs use different layers: the counters of one job must not affect the verdict on the
-//! other. Also sizes and sparse images for which the counters alone are misleading.
+//! Runs with jobs that use different layers: one job's counters must not affect the verdict on
+//! another job. Also block sizes and sparse images for which the counters alone are misleading.
 
 use crate::{
     scratch::{
@@ -80,7 +80,7 @@ fn direct_reads(block: &str) -> Value {
     json!({"filename": "cold", "size": "64m", "rw": "randread", "bs": block, "direct": 1, "iodepth": 4})
 }
 
-/// Neither job reads ahead, so only the direct reads reach the disk.
+/// Neither job triggers readahead, so only the direct reads reach the disk.
 #[test]
 fn direct_reads_next_to_reads_from_memory_are_not_readahead() {
     let Some(storage) = DiskAndMemory::new() else {
@@ -126,7 +126,8 @@ fn a_job_without_io_is_the_reason_for_an_unknown_layer() {
     );
 }
 
-/// Each read is one request of the loop device, whether the image has data there or not.
+/// Each read causes one request to the loop device, regardless of whether the image has data at
+/// that offset.
 #[test]
 fn reads_of_a_sparse_image_are_not_split() {
     let directory = directory();
@@ -154,7 +155,7 @@ fn rewrites_without_a_sync_do_not_reach_the_device() {
     let path = disk.at.join("f");
     cold(&path, 8 * MIB);
     let job = json!({"filename": path, "size": "8m", "rw": "write", "bs": "64k", "direct": 0, "ioengine": "psync", "loops": 4});
-    // A sync of another test writes all dirty pages of the host.
+    // Retry if a sync in another test wrote all dirty pages of the host.
     let result = (0..10)
         .map(|_| report_in_root(&job, &disk.at))
         .find(|result| result["report"]["device"]["write_bytes"] == 0)
@@ -165,7 +166,7 @@ fn rewrites_without_a_sync_do_not_reach_the_device() {
     assert!(sentence.contains("none of the 32 MiB"), "{sentence}");
 }
 
-/// A read transfers at least a page, but not four times its size.
+/// Each read transfers at least one page, but less than four times its size.
 #[test]
 fn unaligned_reads_of_many_sizes_reach_the_device() {
     let Some(disk) = Disk::ext4() else { return };
@@ -175,13 +176,13 @@ fn unaligned_reads_of_many_sizes_reach_the_device() {
         "bsrange": "1000-9000", "bs_unaligned": 1, "number_ios": 1000});
     let result = report_in_root(&job, &disk.at);
     let verdict = &result["verdict"]["read"];
-    // At most 3 of 65,536 pages are read per I/O, and few of them twice.
+    // Each I/O reads at most 3 of the 65,536 pages, so few pages are read twice.
     let share = verdict["shares"]["device"].as_f64().unwrap();
     let bound = verdict["uncertainty"].as_f64().unwrap();
     assert!(share + bound >= 0.93 && share >= 0.8, "{verdict}");
 }
 
-/// The kernel reads a page before a write to a part of it, and before a write through a mapping.
+/// The kernel reads a page before a partial write to it and before a write through a mapping.
 #[test]
 fn writes_that_need_cold_pages_read_them_first() {
     let Some(disk) = Disk::ext4() else { return };

@@ -1,5 +1,5 @@
-//! Situations that the table cannot express: special stacks, other engines, and expected modifiers,
-//! findings and sentences.
+//! Situations that the table of cases cannot express: special stacks, other engines, and expected
+//! modifiers, findings and sentences.
 
 use crate::scratch::{
     self, Disk, Mounted,
@@ -43,7 +43,7 @@ fn cold_file(path: &Path, bytes: u64) -> PathBuf {
 
 // Memory below a loop device
 
-/// Nothing that the job writes can reach a disk: tmpfs has none.
+/// No write can reach a disk, because tmpfs has none.
 #[test]
 fn a_log_on_a_tmpfs_below_a_loop_device_is_in_memory() {
     let Some(disk) = Disk::ext4_in_memory() else {
@@ -65,7 +65,7 @@ fn a_log_on_a_tmpfs_below_a_loop_device_is_in_memory() {
     }
 }
 
-/// The same job on a disk: each flush reaches it.
+/// The same job on a disk: every flush reaches the disk.
 #[test]
 fn a_log_on_a_disk_gets_its_commits_per_second() {
     let Some(disk) = Disk::ext4() else { return };
@@ -85,12 +85,13 @@ struct OverlayOnDisk {
     disk: Disk,
 }
 
-/// An unusual length: if its layers are hidden, a file as long as another test's backing file is
-/// rejected.
+/// An unusual length. Otherwise, if the layers are hidden, the guard would reject the file if it is
+/// as long as the backing file of another test.
 const OVERLAY_BYTES: u64 = 16 * MIB + 5 * 4096;
 
 impl OverlayOnDisk {
-    /// With relative names, the layers cannot be found from the mount options, as in a container.
+    /// If `is_visible` is false, the mount options contain relative names, so that the layers
+    /// cannot be found, as in a container.
     fn new(is_visible: bool) -> Option<Self> {
         let disk = Disk::ext4()?;
         for name in ["lower", "upper", "work"] {
@@ -155,7 +156,7 @@ fn the_device_below_an_overlay_is_counted() {
     let device = overlay.disk.device.name();
     check_overlay(&overlay.run("randread", 1), "read", Some(device));
     check_overlay(&overlay.run("randread", 0), "read", Some(device));
-    // The first write copies the file to the upper layer.
+    // The first write copies the file up to the upper layer.
     check_overlay(&overlay.run("randwrite", 1), "write", Some(device));
     check_overlay(&overlay.run("randread", 1), "read", Some(device));
 }
@@ -214,7 +215,7 @@ fn random_reads_of_a_mapping_without_readahead_are_from_the_device() {
 
 // Discarded writes
 
-/// The file is removed and its pages are discarded; no other program uses the loop device.
+/// The file is removed, so its pages are discarded. No other program uses the loop device.
 #[test]
 fn writes_to_a_removed_file_are_not_foreign() {
     let Some(disk) = Disk::ext4() else { return };

@@ -6,10 +6,10 @@ use crate::{
     test_targets::TestTarget,
 };
 
-/// Size of a disk in bytes: array metadata, ext4 with its journal, and a target.
+/// Size of a disk in bytes: enough for array metadata, ext4 with its journal, and a target.
 pub(crate) const DISK_BYTES: u64 = 64 << 20;
-/// Size of a dm device without a filesystem: as many bytes as a case reads, so that readahead
-/// cannot read more.
+/// Size of a dm device without a filesystem, equal to the number of bytes that a case reads, so
+/// that readahead cannot read more.
 const DEVICE_BYTES: u64 = crate::state::BYTES;
 /// Bytes per chunk of a stripe.
 const CHUNK_BYTES: u64 = 64 << 10;
@@ -25,7 +25,7 @@ pub(crate) enum Layer {
     Raid1,
 }
 
-/// A stack of layers on disks.
+/// A stack of device layers on top of disks.
 pub(crate) struct Stack {
     pub(crate) test_target: TestTarget,
     /// Kernel names.
@@ -60,7 +60,7 @@ const fn ext4(
     }
 }
 
-/// Each stack has its own disks.
+/// Each stack uses separate disks.
 pub(crate) const STACKS: &[Stack] = &[
     raw(TestTarget::Linear, &["ubda"], &[Layer::Linear]),
     ext4(TestTarget::OnLinear, &["ubdb"], &[Layer::Linear]),
@@ -84,7 +84,7 @@ pub(crate) fn of(test_target: TestTarget) -> &'static Stack {
 }
 
 impl Stack {
-    /// Number of copies of each byte.
+    /// Number of copies that the stack stores of each byte.
     pub(crate) fn copies(&self) -> u64 {
         let mirrors = self
             .layers

@@ -13,9 +13,9 @@ use leadline_runner::system::{guard::permissions::Permissions, host::device_list
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Bytes of array superblocks and a journal commit.
+/// Allowance for array superblocks and a journal commit, in bytes.
 const TOLERANCE_BYTES: u64 = 512 << 10;
-/// The class refers to the array, not to its disks.
+/// The class describes I/O to the array, not to its disks.
 const MIRRORED: &str = "O_DIRECT on written blocks; md's copies are in the disk counters";
 const COMMITS: &str = "each write commits the journal";
 /// Longer than a chunk.
@@ -240,7 +240,7 @@ fn dm_and_md() {
     raw_writes_to_disks_are_rejected(&test_targets);
 }
 
-/// Raw writes to disks are rejected even if the disk is unused, unless the operator allowed it.
+/// Raw writes to disks are rejected unless the operator permits them, even if the disk is unused.
 fn raw_writes_to_disks_are_rejected(test_targets: &TestTargets) {
     let listed = device_list(&Permissions::below(&[test_targets.root().into()])).devices;
     let rejected = |path: &str, part: &str| {
@@ -277,7 +277,7 @@ fn additional(case: &Case, result: &Value) -> Result<(), String> {
     checked.map_err(|error| format!("{}: {error}", case.name))
 }
 
-/// The report shows the copies that a mirror writes.
+/// For mirrors, checks that the report shows the additional copies.
 fn copies(case: &Case, result: &Value) -> Result<(), String> {
     let known = stack::of(case.test_target).copies() > 1
         && case.write.is_some_and(|class| class != "deferred_write");
@@ -292,7 +292,7 @@ fn copies(case: &Case, result: &Value) -> Result<(), String> {
     }
 }
 
-/// Residency comes from mincore(2), which does not report dirty pages.
+/// Checks residency from mincore(2), which does not report dirty pages.
 fn residency(result: &Value) -> Result<(), String> {
     let target = &result["report"]["targets"][0];
     let end = &target["residency"]["end"];

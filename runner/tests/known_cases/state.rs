@@ -1,4 +1,4 @@
-//! Puts a target into a state using only system calls.
+//! Puts a target into an initial state, using only system calls.
 
 use crate::{
     scratch::{locked_pages::LockedPages, mark_owned},
@@ -12,7 +12,7 @@ use std::{
     path::Path,
 };
 
-/// Size of a target.
+/// Size of a target in bytes.
 pub(crate) const BYTES: u64 = 16 << 20;
 const CHUNK: usize = 1 << 20;
 
@@ -38,12 +38,12 @@ pub(crate) enum State {
     Absent,
 }
 
-/// Files with pages that must stay in the page cache, and the number of bytes from the start.
+/// Files, each with the number of bytes from its start that must stay in the page cache.
 #[derive(Default)]
 pub(crate) struct Prepared(Vec<(File, u64)>);
 
 impl Prepared {
-    /// Keeps these pages in the page cache until the returned value is dropped.
+    /// Keeps the pages in the page cache until the returned value is dropped.
     pub(crate) fn lock(&self) -> Vec<LockedPages> {
         let files = self.0.iter().filter(|(_, bytes)| *bytes > 0);
         files
@@ -96,7 +96,7 @@ pub(crate) fn prepare(state: State, target: &Target) -> Prepared {
     prepared
 }
 
-/// Completes pending filesystem writes before the case starts.
+/// Completes pending filesystem writes before a case starts.
 fn sync_filesystem(directory: &Path) {
     rustix::fs::syncfs(File::open(directory).unwrap()).unwrap();
 }
@@ -105,7 +105,7 @@ fn drop_pages(file: impl AsFd) {
     fadvise(file, 0, None, Advice::DontNeed).unwrap();
 }
 
-/// Incompressible data, or half zeros.
+/// Incompressible data, or blocks that are half zeros.
 fn write(path: &Path, bytes: u64, half_zero: bool) -> File {
     let file = OpenOptions::new()
         .read(true)

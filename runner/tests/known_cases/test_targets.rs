@@ -1,5 +1,5 @@
-//! Targets of the cases: filesystems on loop devices, a tmpfs, and loop devices; in user-mode
-//! Linux, dm and md devices and filesystems on them.
+//! Targets of the cases: filesystems on loop devices, a tmpfs, and raw loop devices. In user-mode
+//! Linux also dm and md devices, and filesystems on them.
 
 use crate::{
     scratch::{self, Loop, Mounted},
@@ -12,8 +12,8 @@ use std::{
 
 /// Size of a filesystem in bytes: the minimum of mkfs.xfs with a full-size log.
 const FILESYSTEM_BYTES: u64 = 320 << 20;
-/// Size of a loop device without a filesystem: as many bytes as a case reads, so that readahead
-/// cannot read more.
+/// Size of a loop device without a filesystem, equal to the number of bytes that a case reads, so
+/// that readahead cannot read more.
 const DEVICE_BYTES: u64 = crate::state::BYTES;
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -62,12 +62,12 @@ pub(crate) struct Target {
     pub(crate) path: PathBuf,
     /// A directory on the filesystem, or the directory of the device's backing file.
     pub(crate) directory: PathBuf,
-    /// The backing file if the loop device caches it (no direct I/O).
+    /// The backing file, if the loop device caches it (because it does not use direct I/O).
     pub(crate) backing: Option<PathBuf>,
 }
 
-/// Uses the block size of larger disks. `truth/attacks/partial_pages` tests blocks smaller than a
-/// page.
+/// Uses the block size of larger disks. Blocks smaller than a page are tested in
+/// `truth/attacks/partial_pages`.
 const EXT4: &[&str] = &[
     "mkfs.ext4",
     "-q",

@@ -1,4 +1,4 @@
-//! A run whose reads are served by the device at first and from memory later.
+//! A run whose reads come from the device first and from memory later.
 
 use crate::{
     scratch::program::report_in_root,
@@ -7,7 +7,7 @@ use crate::{
 };
 use serde_json::json;
 
-/// Reads per second: one pass over the file takes two seconds.
+/// Reads per second, chosen so that one pass over the file takes two seconds.
 const RATE: u64 = BYTES / 4096 / 2;
 
 const MAX_ATTEMPTS: usize = 4;
@@ -20,7 +20,7 @@ fn the_verdict_contains_the_time_of_the_transition() {
     let target = test_targets.target(TestTarget::Ext4);
     let job = json!({"name": "transition", "filename": target.path, "size": "16m", "bs": "4k", "rw": "randread", "direct": 0, "invalidate": 0,
         "rate_iops": RATE, "runtime": "4s", "time_based": 1});
-    // Retry if the host evicted pages and some blocks were fetched twice.
+    // Retry if the host evicted pages, so that some blocks were fetched twice.
     let result = (0..MAX_ATTEMPTS)
         .map(|_| {
             prepare(State::Cold, &target);
@@ -43,7 +43,7 @@ fn the_verdict_contains_the_time_of_the_transition() {
         .as_f64()
         .unwrap_or_else(|| panic!("{verdict}"))
         - begin_ms;
-    // After two seconds on an idle host, later on an overloaded one.
+    // The transition is after two seconds on an idle host, and later on a busy one.
     let end_ms = result["report"]["duration_ms"].as_f64().unwrap();
     assert!(
         (1_000.0..end_ms).contains(&transition_ms),
@@ -52,8 +52,8 @@ fn the_verdict_contains_the_time_of_the_transition() {
     );
     assert_eq!(verdict["class"], "mixed", "{verdict}");
     let share = verdict["shares"]["device"].as_f64().unwrap();
-    // Half of the reads on an idle host; an overloaded one completes fewer of them in the four
-    // seconds.
+    // Half of the reads on an idle host. A busy host completes fewer reads in the four seconds, so
+    // the share is larger.
     let issued = result["report"]["read"]["bytes"].as_f64().unwrap();
     let expected = BYTES as f64 / issued;
     assert!(

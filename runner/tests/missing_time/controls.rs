@@ -1,4 +1,4 @@
-//! Healthy runs that look as if time were missing.
+//! Healthy runs that resemble runs with missing time.
 
 use super::{
     Case, LENGTH, job,
@@ -56,7 +56,7 @@ fn run(delay: Duration, changes: Value) -> Option<Outcome> {
     Some(Run::start(&job(&storage.file("t1"), changes), &[]).finish(|| storage.release()))
 }
 
-/// Storage that is slow but steady.
+/// Storage that is slow but has a constant latency.
 fn slow(case: &str, delay_ms: u64, changes: Value, ios: std::ops::RangeInclusive<f64>) {
     let Some(outcome) = run(Duration::from_millis(delay_ms), changes) else {
         return;
@@ -78,7 +78,7 @@ fn slow(case: &str, delay_ms: u64, changes: Value, ios: std::ops::RangeInclusive
     claims.within("age", age, 0.0..=delay_ms as f64 + 200.0);
 }
 
-/// Jobs that issue no I/O for longer than a second.
+/// Jobs that intentionally issue no I/O for more than a second.
 fn waits(case: &str, changes: Value) {
     let changes = super::with(&json!({"runtime": "5s"}), changes);
     let Some(outcome) = run(HEALTHY, changes) else {
@@ -106,7 +106,8 @@ fn depth_32(case: &str) {
     let latency = &read["lat_ns"];
     let unfinished = &read["unfinished"];
     claims.within("unfinished", number(&unfinished["ios"]), 0.0..=32.0);
-    // The ages are below the slowest latency, unless one is in the same bucket of the histogram.
+    // The ages are shorter than the slowest latency, unless one of them is in the same histogram
+    // bucket.
     let oldest = number(&unfinished["oldest_ns"]);
     let slowest = oldest > number(&latency["max"]) * 0.98;
     claims.holds("no lower bounds", slowest || names(latency).is_empty());

@@ -1,5 +1,5 @@
-//! dm devices that hang, delay, fail and recover at known times, in user-mode Linux that this test
-//! boots. The times are the wall-clock times of `dmsetup suspend` and `resume`.
+//! dm devices that hang, slow down, fail and recover at known times, in user-mode Linux that this
+//! test boots. The times are the wall-clock times of `dmsetup suspend` and `resume`.
 
 mod faults;
 mod hangs;
@@ -30,10 +30,10 @@ use std::{
 };
 
 const DISK: &str = "/dev/ubda";
-/// Size of the part of the disk that each case uses: ext4 with its journal, and a file.
+/// Size of each case's part of the disk: enough for ext4 with its journal, and a file.
 const PART_BYTES: u64 = 64 << 20;
 const PARTS: u64 = 64;
-/// Delay of a raw device without a fault; the latency is up to one kernel tick longer.
+/// Delay of a raw device without a fault. The actual latency is up to one kernel tick longer.
 const HEALTHY_MS: u64 = 40;
 /// Length of a kernel tick in seconds, the resolution of dm-delay.
 const TICK: f64 = 0.01;
@@ -53,8 +53,8 @@ fn device_mapper_more() {
     run("device_mapper::device_mapper_more", &MORE_GROUPS);
 }
 
-/// UML has a single CPU, which all cases share, so a case that fails in parallel with others must
-/// pass alone.
+/// UML has a single CPU, which all cases share. If a case fails while running in parallel with
+/// others, it must pass alone.
 fn failing_alone(cases: &[Case]) -> Vec<&'static str> {
     let again = failing(cases);
     let each = again.iter().flat_map(|case| failing(&[*case]));
@@ -252,7 +252,7 @@ const STOP: &[Case] = &[
 struct Device {
     mounted: Option<(PathBuf, Mounted, tempfile::TempDir)>,
     top: Mapped,
-    /// The fault-free table of `top`.
+    /// The table of `top` without a fault.
     below: String,
     _delay: Option<Mapped>,
 }
@@ -267,7 +267,7 @@ impl Device {
     }
 }
 
-/// Returns an unused part of the disk, and its number, which makes device names unique.
+/// Returns an unused part of the disk, and its number, which is used in unique device names.
 fn part() -> (u64, String) {
     static USED: AtomicU64 = AtomicU64::new(0);
     let number = USED.fetch_add(1, Ordering::Relaxed);
@@ -292,7 +292,8 @@ fn raw() -> Device {
     }
 }
 
-/// An ext4 with a written file. It is not slowed down, because its jobs have a rate.
+/// An ext4 filesystem with a fully written file. The device has no delay, because its jobs have a
+/// rate.
 fn ext4() -> Device {
     let (number, part) = part();
     ext4_on(number, &part)
@@ -334,7 +335,7 @@ fn write(changes: Value) -> Job {
     read(with(&plain, changes))
 }
 
-/// Buffered writes: only the syncs wait for the device.
+/// Buffered writes, so that only syncs wait for the device.
 fn sync_job() -> Job {
     write(json!({"ioengine": "psync", "direct": 0, "fsync": 4}))
 }

@@ -1,4 +1,5 @@
-//! Block devices: a frozen ext4, and a loop device whose backing file is on the test's storage.
+//! Block devices: a frozen ext4, and a loop device with a backing file on the test's FUSE
+//! filesystem.
 
 use super::{
     Case, job,
@@ -76,8 +77,8 @@ fn write_job(file: PathBuf, runtime: &str, changes: Value) -> Value {
     job(&file, with(&plain, changes))
 }
 
-/// Waits until half a second of the measured window has passed, and returns its first sample's
-/// time.
+/// Waits until half a second of the measured window has passed. Returns the time of its first
+/// sample.
 fn wait_for_half_a_second(run: &mut Run) -> Instant {
     run.wait_for_a_sample();
     let first = Instant::now() - Duration::from_millis(100);
@@ -126,8 +127,8 @@ fn frozen_for_a_while(case: &str, changes: Value) {
 
 const IMAGE: u64 = 96 << 20;
 
-/// Reads from a block device that stops responding: the processes wait in the kernel for the
-/// device, not for FUSE.
+/// Reads from a block device that stops responding. Its processes wait in the kernel for the device
+/// instead of FUSE.
 fn raw_device(case: &str) {
     let armed = flag();
     let Some(storage) = Storage::new(&["image"], IMAGE, |_| {
@@ -158,8 +159,8 @@ fn raw_device(case: &str) {
     drop(released);
 }
 
-/// An ext4 on a loop device whose backing file is on the test's storage. Without a script, the
-/// device writes 1 MiB in about 60 ms.
+/// An ext4 on a loop device with a backing file on the test's FUSE filesystem. Without a script,
+/// the device writes 1 MiB in about 60 ms.
 struct SlowDisk {
     storage: Storage,
     at: PathBuf,
@@ -260,7 +261,7 @@ fn start_dying(jobs: &Value, armed: &AtomicBool) -> Run {
     run
 }
 
-/// The sync starts within the first 0.3 s, and its age is measured from its start.
+/// The sync starts within the first 0.3 s, and its age counts from then.
 fn claim_hung_sync(claims: &mut Claims, job: &Value) {
     claims.failed();
     let total = number(&job["stalls"]["total_ms"]) / 1e3;
@@ -290,7 +291,7 @@ fn two_disks(dying: &SlowDisk, healthy: &Disk) -> Value {
     json!({"jobs": [sync_job(dying.at.join("t1")), busy]})
 }
 
-/// Another job's writes to another device are not progress for this one.
+/// Progress of another job on another device does not count as progress of this job.
 fn hung_sync_next_to_a_busy_device(case: &str) {
     let (armed, healthy) = (flag(), Disk::ext4_in_memory());
     let (Some(disk), Some(healthy)) = (dying_disk(armed), healthy) else {
@@ -306,7 +307,7 @@ fn hung_sync_next_to_a_busy_device(case: &str) {
     drop(claims);
 }
 
-/// The report of a run with a dead and a healthy filesystem does not wait for the dead one.
+/// The report for one dead and one healthy filesystem does not wait for the dead one.
 fn report_with_a_dead_disk(case: &str) {
     let (armed, healthy) = (flag(), Disk::ext4_in_memory());
     let (Some(disk), Some(healthy)) = (dying_disk(armed), healthy) else {
@@ -320,7 +321,7 @@ fn report_with_a_dead_disk(case: &str) {
     drop(claims);
 }
 
-/// Releases the storage before its devices are removed.
+/// Releases the storage before the devices on it are removed.
 struct Releases<'a>(&'a Storage);
 
 impl Drop for Releases<'_> {

@@ -1,4 +1,4 @@
-//! Storage that does not respond until the end of the run.
+//! Storage that stops responding until the end of the run.
 
 use super::{
     Case, LENGTH, hang_from, job,
@@ -10,7 +10,8 @@ use super::{
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-/// Maximum time from the end of a run with a blocked worker to its report: 5 s plus cleanup.
+/// Maximum time from the end of a run with a blocked worker to its report, in seconds: 5 s plus the
+/// time for cleanup.
 const REPORTED_WITHIN: f64 = 6.5;
 
 #[test]
@@ -138,8 +139,8 @@ fn first_io(case: &str, in_flight: u64, changes: Value) {
     claims.silence_is_shown(storage.first_io().unwrap(), 0.0..2.0);
 }
 
-/// I/Os that became due while nothing completed are late: their age is measured from the intended
-/// start.
+/// I/Os that become due while nothing completes start late: their age is measured from their
+/// intended start.
 fn rate(case: &str) {
     let Some(storage) = Storage::new(&["t1"], LENGTH, hang_from(HANG)) else {
         return;
@@ -162,7 +163,7 @@ fn rate(case: &str) {
     claims.holds("intended max is a lower bound", at_least.contains(&"max"));
 }
 
-/// A stall that spans the end of the ramp is only counted within the window.
+/// Only the part of a stall within the measured window counts if it begins in the ramp.
 fn ramp(case: &str) {
     let Some(storage) = Storage::new(&["t1"], LENGTH, |io| {
         if (0.5..2.5).contains(&io.at.as_secs_f64()) {
@@ -181,7 +182,7 @@ fn ramp(case: &str) {
     claims.within("share of the window", share, 0.4..=0.55);
 }
 
-/// The only I/O of the window starts in the ramp.
+/// The only I/O in the window starts during the ramp.
 fn starting_in_the_ramp(case: &str) {
     let Some(storage) = Storage::new(&["t1"], LENGTH, hang_from(HANG)) else {
         return;
@@ -218,7 +219,7 @@ fn mixed_job_reads(case: &str) {
     claims.equal("lower bounds of writes", names(&write["lat_ns"]), vec![]);
 }
 
-/// I/Os selected by a condition hang.
+/// Only I/Os that satisfy a condition hang.
 fn hang_if(selected: fn(&Io) -> bool) -> impl Fn(&Io) -> Completion {
     move |io| {
         if selected(io) {
@@ -280,7 +281,7 @@ fn one_worker(case: &str, engine: &str) {
     claims.within("completed by both", number(&read["ios"]), range);
 }
 
-/// Nothing completes on any device, so a wait in fsync is a stall.
+/// No device completes anything, so waiting in fsync counts as a stall.
 fn sync(case: &str, engine: &str) {
     let syncs = |io: &Io| io.kind == Kind::Sync;
     let Some(storage) = Storage::new(&["t1"], LENGTH, hang_if(syncs)) else {
@@ -309,7 +310,7 @@ fn unlink(case: &str, engine: &str, unlink_hangs: bool) {
     let layout = LENGTH / (1 << 20);
     let Some(storage) = Storage::new(&[], 0, move |io| match io.kind {
         Kind::Unlink if unlink_hangs => Completion::Never,
-        // Includes the requests of the layout.
+        // The count includes requests of the layout.
         Kind::Read if io.index > layout => Completion::Never,
         Kind::Read => Completion::After(HEALTHY),
         _ => Completion::After(Duration::ZERO),

@@ -111,7 +111,8 @@ fn older(case: &str) {
     }
 }
 
-/// One I/O is lost and the others continue: nothing is stalled, but that I/O is the oldest.
+/// One I/O never completes while the others continue: no job is stalled, but that I/O is the oldest
+/// unfinished one.
 fn one_io(case: &str, depth: u64, lost: u64) {
     let Some(storage) = Storage::new(&["t1"], LENGTH, move |io| {
         if io.index == lost {
@@ -144,8 +145,8 @@ fn one_io(case: &str, depth: u64, lost: u64) {
     claims.equal("note", outcome.finding("unfinished_ios"), Some("note"));
 }
 
-/// A blocked worker returns after the end, but before the run gives up: its last I/O is either
-/// unfinished or has completed in a longer window.
+/// A blocked worker returns after the end of the run, but before the run stops waiting for it. Its
+/// last I/O either counts as unfinished or completes in a longer window.
 fn after_the_end(case: &str) {
     let Some(storage) = Storage::new(&["slow", "works"], LENGTH, |io| {
         if io.file == "slow" && io.at.as_secs_f64() >= 0.5 {
@@ -188,7 +189,7 @@ fn after_the_end(case: &str) {
     healthy_rate(&mut claims, works, 3.0);
 }
 
-/// The rate of a healthy psync job does not depend on the other jobs.
+/// The rate of a healthy psync job must not depend on other jobs.
 pub(crate) fn healthy_rate(claims: &mut Claims, job: &Value, seconds: f64) {
     let duration = number(&job["duration_ms"]) / 1e3;
     claims.within(

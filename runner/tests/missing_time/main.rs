@@ -1,6 +1,6 @@
-//! Storage that hangs, delays I/O and recovers at known times: the report must account for that
-//! time. The storage is a FUSE filesystem in the test process, a loop device on it, a frozen ext4,
-//! or a dm device in user-mode Linux.
+//! Storage that hangs, slows down and recovers at known times: the report must account for the
+//! missing time. The storage is a FUSE filesystem in the test process, a loop device on that
+//! filesystem, a frozen ext4, or a dm device in user-mode Linux.
 
 mod controls;
 mod device_mapper;
@@ -27,8 +27,8 @@ fn run_all(cases: &[Case]) {
     assert!(failed.is_empty(), "failed: {}", names.join(", "));
 }
 
-/// Runs the cases and returns those that failed. They mostly wait, so they run in parallel on any
-/// number of CPUs.
+/// Runs the cases and returns those that failed. The cases mostly wait, so all of them run in
+/// parallel, regardless of the number of CPUs.
 fn failing(cases: &[Case]) -> Vec<Case> {
     thread::scope(|scope| {
         let started: Vec<_> = cases
@@ -51,7 +51,7 @@ fn job(file: &Path, changes: Value) -> Value {
 
 const LENGTH: u64 = 16 << 20;
 
-/// A script: I/Os that start after this time do not complete until the test ends.
+/// A script in which I/Os that start after this time do not complete until the test ends.
 fn hang_from(seconds: f64) -> impl Fn(&Io) -> Completion {
     move |io| {
         if io.at.as_secs_f64() < seconds || io.kind == Kind::Unlink {

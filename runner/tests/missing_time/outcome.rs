@@ -1,4 +1,4 @@
-//! A run on storage that may hang, and its outcome.
+//! A run on storage that may hang, and what it reports.
 
 use super::scratch::{self, program, uml};
 use serde_json::Value;
@@ -80,8 +80,8 @@ impl Run {
         Instant::now()
     }
 
-    /// Waits for the report, then for the exit. The process may not exit until the kernel completes
-    /// its I/O, so `release` must end all hangs.
+    /// Waits for the report, then for the process to exit. Before that, `release` must end all
+    /// hangs, because the process may not exit until the kernel completes its I/O.
     pub(crate) fn finish(mut self, release: impl FnOnce()) -> Outcome {
         let last = self.wait_for(|event| {
             ["report", "failed"]
@@ -110,7 +110,7 @@ impl Run {
 
 impl Drop for Run {
     fn drop(&mut self) {
-        // Do not wait: a process with hung I/O exits only after the release.
+        // Do not wait for the process: with hung I/O, it exits only after the storage is released.
         let _ = self.child.kill();
         let _ = self.child.try_wait();
     }
@@ -196,7 +196,7 @@ impl Outcome {
             .collect()
     }
 
-    /// The missing-time figures, for messages.
+    /// Values related to missing time, for failure messages.
     fn summary(&self) -> String {
         let report = self.report();
         let latencies = |direction: &str| {
@@ -234,7 +234,7 @@ impl Outcome {
     }
 }
 
-/// Claims about an outcome. The false ones are reported together with the figures.
+/// Expectations about an outcome. The ones that are not met are reported together with the values.
 pub(crate) struct Claims<'a> {
     case: &'a str,
     outcome: &'a Outcome,
@@ -257,7 +257,7 @@ impl<'a> Claims<'a> {
         }
     }
 
-    /// For times in seconds, and for counts.
+    /// For values such as times in seconds and counts.
     pub(crate) fn within(&mut self, name: &str, found: f64, range: RangeInclusive<f64>) {
         let slack = if uml::is_inside() { UML_SLACK } else { 0.0 };
         let range = range.start() - slack..=range.end() + slack;
@@ -305,7 +305,7 @@ impl<'a> Claims<'a> {
         self.equal("stalls", found, (Some(0), 0.0, 0.0, Some(0)));
     }
 
-    /// A job was stalled exactly once, for the time `hang`, in seconds since the start of a
+    /// A job was stalled exactly once, during `hang`. Times are in seconds since the start of a
     /// measured window of `window` seconds.
     pub(crate) fn one_stall(&mut self, job: usize, hang: Range<f64>, window: f64) {
         let stalls = &self.outcome.job(job)["stalls"];
@@ -343,7 +343,7 @@ impl<'a> Claims<'a> {
         self.holds("max is a lower bound", names(latency).contains(&"max"));
     }
 
-    /// During the hang, samples arrive at their interval and `silent_ms` grows.
+    /// During the hang, samples arrive at the sample interval and their `silent_ms` increases.
     pub(crate) fn silence_is_shown(&mut self, first_io: Instant, hang: Range<f64>) {
         let all: Vec<(f64, f64)> = self
             .outcome
@@ -382,14 +382,14 @@ impl<'a> Claims<'a> {
     }
 }
 
-/// A stall may be reported up to two sample intervals too short, and the host may be busy.
+/// A stall may be reported up to two sample intervals too short. In addition, the host may be busy.
 pub(crate) const EARLY: f64 = 0.3;
 pub(crate) const LATE: f64 = 0.15;
 
-/// UML has one CPU, which it shares with the host.
+/// UML has only one CPU, which it shares with the host's programs.
 const UML_SLACK: f64 = 0.5;
 
-/// Names of the lower bounds.
+/// Names of the latency values that are lower bounds.
 pub(crate) fn names(latency: &Value) -> Vec<&str> {
     let names = latency["at_least"].as_array();
     names.map_or(Vec::new(), |names| {

@@ -27,7 +27,7 @@ fn recoveries() {
     run_all(&cases);
 }
 
-/// Runs a job on storage that completes nothing during these seconds after the first I/O.
+/// Runs a job on storage that completes nothing in this interval, in seconds after the first I/O.
 fn run(hangs: Vec<Range<f64>>, changes: Value) -> Option<(Storage, Outcome)> {
     let storage = Storage::new(&["t1"], LENGTH, move |io| {
         let at = io.at.as_secs_f64();
@@ -108,8 +108,8 @@ fn twice(case: &str) {
     claims.within("longest", longest, 2.0 - EARLY..=2.0 + LATE);
 }
 
-/// One I/O at a time, so each delay is a period without completions. The percentiles follow from
-/// the counts: 10 % take 1.5 s.
+/// One I/O is in flight at a time, so each delay is a silence. The percentiles follow from the
+/// counts: 10 % of the I/Os take 1.5 s.
 fn every_tenth(case: &str) {
     const DELAY: f64 = 1.5;
     let Some(storage) = Storage::new(&["t1"], LENGTH, |io| {
@@ -121,7 +121,7 @@ fn every_tenth(case: &str) {
     }) else {
         return;
     };
-    // A cycle takes 1.5 s plus 9 healthy I/Os, which results in 4 cycles.
+    // A cycle consists of 1.5 s and 9 healthy I/Os, so the run contains 4 cycles.
     let changes = json!({"ioengine": "psync", "number_ios": 40, "time_based": 0});
     let outcome = Run::start(&job(&storage.file("t1"), changes), &[]).finish(|| storage.release());
     let read = &outcome.report()["read"];

@@ -109,7 +109,7 @@ fn second_half(io: &Io) -> bool {
     io.kind == Kind::Write && io.offset >= LENGTH / 2
 }
 
-/// The filesystem never completes the requests that `hangs` selects.
+/// Stops a layout while the filesystem does not complete the requests that `hangs` selects.
 fn stop_layout(
     case: &str,
     signal: &str,
@@ -155,7 +155,7 @@ fn stop_extension(
         "{case}: before the stop"
     );
     let stopped = run.signal("TERM");
-    // The process exits when its calls return, and the truncation waits for the hung call.
+    // The process exits when its system calls return. The truncation runs after the hung call.
     let outcome = run.finish(|| {
         if hangs {
             storage.release();
@@ -197,7 +197,7 @@ fn stop(case: &str, signal: &str, code: i32, in_flight: u64, changes: Value) {
     let window = number(&outcome.report()["duration_ms"]) / 1e3;
     let mut claims = Claims::about(case, &outcome);
     claims.within("seconds until the report", waited, 0.0..=2.0);
-    // The window of a blocked worker ends when the run continues without it.
+    // A blocked worker's window ends when the run continues without that worker.
     claims.within("window", window, ran - LATE..=ran + 0.9);
     claims.equal("exit code", outcome.code, Some(code));
     claims.equal("stalled", outcome.finding("stalled"), Some("serious"));
@@ -206,7 +206,7 @@ fn stop(case: &str, signal: &str, code: i32, in_flight: u64, changes: Value) {
     claims.silence_is_shown(first, 0.5..ran);
 }
 
-/// One of two jobs hangs: waiting for it must not change the other one's rate.
+/// One of two jobs hangs. Waiting for it must not change the rate of the other job.
 fn stop_two_jobs(case: &str) {
     let Some(storage) = Storage::new(&["works", "hangs"], LENGTH, |io| {
         if io.file == "hangs" {
@@ -241,7 +241,7 @@ fn stop_two_jobs(case: &str) {
     );
 }
 
-/// The runtime has ended, and the run is waiting for a blocked worker: a stop ends the wait.
+/// A stop also works when the runtime has ended and the run is waiting for a blocked worker.
 fn stop_after_the_end(case: &str) {
     let Some(storage) = Storage::new(&["t1"], LENGTH, hang_from(0.5)) else {
         return;
@@ -260,8 +260,8 @@ fn stop_after_the_end(case: &str) {
     claims.unfinished(&outcome.report()["read"], 1, 1.5);
 }
 
-/// Pauses the process temporarily, starting at a time after the first I/O. The pause starts between
-/// two samples, because a pause while a sample is taken is not detected.
+/// Pauses the process for some time. The pause starts between two samples, because a pause while a
+/// sample is taken would not be detected.
 fn paused(storage: &Storage, job: &Value, from: f64, seconds: f64) -> Outcome {
     let mut run = Run::start(job, &[]);
     run.wait_for_a_sample();
@@ -272,7 +272,7 @@ fn paused(storage: &Storage, job: &Value, from: f64, seconds: f64) -> Outcome {
     run.finish(|| storage.release())
 }
 
-/// `start` in seconds since the first I/O.
+/// `start`: seconds since the first I/O.
 fn claim_pause(claims: &mut Claims, outcome: &Outcome, start: f64, seconds: f64) {
     let pauses = outcome.pauses();
     claims.equal("pauses", pauses.len(), 1);
@@ -298,7 +298,7 @@ fn pause(case: &str, changes: Value) {
     claim_pause(&mut claims, &outcome, 1.05, 2.0);
 }
 
-/// 300 ms is too short for a pause.
+/// 300 ms is too short to count as a pause.
 fn short_pause(case: &str) {
     let Some(storage) = Storage::new(&["t1"], LENGTH, |_| Completion::After(HEALTHY)) else {
         return;
@@ -327,7 +327,7 @@ fn pause_at_the_end(case: &str) {
     claim_pause(&mut claims, &outcome, 1.55, 2.0);
 }
 
-/// The storage hangs from 0.5 s on; the runner is paused from 3 s to 4 s.
+/// The storage hangs after 0.5 s, and the runner is paused from 3 s to 4 s.
 fn pause_in_a_hang(case: &str) {
     let Some(storage) = Storage::new(&["t1"], LENGTH, hang_from(0.5)) else {
         return;

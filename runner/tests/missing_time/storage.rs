@@ -1,5 +1,5 @@
-//! A FUSE filesystem that completes each request at the time that a script returns, or never. All
-//! open requests are completed on drop, even after a panic.
+//! A FUSE filesystem whose script determines when each request completes, if ever. When the
+//! filesystem is dropped, even after a panic, all open requests are completed.
 
 use super::scratch;
 use fuser::{
@@ -18,7 +18,7 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-/// Latency of a request without a fault. It limits the CPU time of a test.
+/// Latency of a request without a fault. It must not be too short, to limit the CPU time of a test.
 pub(crate) const HEALTHY: Duration = Duration::from_millis(10);
 const ATTRIBUTES_VALID: Duration = Duration::from_secs(1);
 const ROOT: u64 = 1;
@@ -30,7 +30,7 @@ pub(crate) enum Kind {
     Sync,
     Unlink,
     Allocate,
-    /// A change of the length.
+    /// A change of the file's length.
     Truncate,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct Io {
     pub kind: Kind,
     pub file: String,
     pub offset: u64,
-    /// Number of earlier requests of this kind, across all files.
+    /// Number of earlier requests of the same kind, across all files.
     pub index: u64,
     /// Time since the first request.
     pub at: Duration,
@@ -49,7 +49,7 @@ pub(crate) struct Io {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Completion {
     After(Duration),
-    /// At a time since the first request.
+    /// Completes at a time since the first request.
     At(Duration),
     /// On `release`.
     Never,
@@ -83,7 +83,7 @@ struct ReplyScheduler {
     changed: Condvar,
 }
 
-/// Tests that panicked must still be able to clean up.
+/// Ignores poisoning, so that tests can clean up after a panic.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -252,7 +252,7 @@ impl Files {
 
 impl Filesystem for Files {
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
-        // Otherwise the kernel sends 12 asynchronous requests at a time.
+        // By default, the kernel sends only 12 asynchronous requests at a time.
         let _ = config.set_max_background(256);
         let _ = config.add_capabilities(InitFlags::FUSE_ASYNC_DIO);
         Ok(())
@@ -508,7 +508,7 @@ impl Storage {
         let existing = files.iter().map(|name| Node::new(name.as_ref(), length));
         let mut nodes: BTreeMap<u64, Node> = numbers.zip(existing).collect();
         for (ino, node) in &mut nodes {
-            // As if Leadline had created the file, so that its data needs no confirmation.
+            // Marks the file as created by Leadline, so that its data needs no confirmation.
             let mark = format!("{ino} {length} 0 0 0").into_bytes();
             node.attributes.insert("user.leadline.made".into(), mark);
         }
@@ -540,14 +540,14 @@ impl Storage {
         self.at.path().join(name)
     }
 
-    /// Returns whether a file exists, without a request to the filesystem.
+    /// Returns whether a file exists. Does not send a request to the filesystem.
     pub(crate) fn contains(&self, name: &str) -> bool {
         lock(&self.nodes)
             .values()
             .any(|node| node.name.as_deref() == Some(OsStr::new(name)))
     }
 
-    /// Length of a file, without a request to the filesystem.
+    /// Length of a file. Does not send a request to the filesystem.
     pub(crate) fn length(&self, name: &str) -> Option<usize> {
         let nodes = lock(&self.nodes);
         let mut found = nodes.values();
@@ -560,7 +560,7 @@ impl Storage {
         lock(&self.scheduler.clock).first
     }
 
-    /// Completes all open requests now, and later ones immediately.
+    /// Completes all open requests now, and later ones without delay.
     pub(crate) fn release(&self) {
         self.scheduler.release();
     }
@@ -569,7 +569,7 @@ impl Storage {
 impl Drop for Storage {
     fn drop(&mut self) {
         self.release();
-        // Aborts the connection, so that no process can keep waiting for it.
+        // Aborts the connection, so that no process waits for the filesystem any longer.
         let at = self.at.path().to_str().unwrap();
         let _ = scratch::run("umount", &["--force", "--lazy", at]);
         self.scheduler.close();

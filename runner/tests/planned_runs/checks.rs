@@ -1,4 +1,4 @@
-//! Compares a run with its plan.
+//! Compares runs with their plans.
 
 use crate::{
     expected::{Bounds, total_bytes, total_ios, totals},
@@ -18,7 +18,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The runner's memory without buffers, per run and per worker.
+/// Upper bounds for the runner's memory without buffers, per run and per worker.
 const BASE_BYTES: u64 = 64 << 20;
 const WORKER_BYTES: u64 = 4 << 20;
 
@@ -73,7 +73,7 @@ fn problems(observed: &Observed) -> Option<String> {
     })
 }
 
-/// The run must start with the jobs of the plan.
+/// The run must start with the same jobs as in the plan.
 fn accepted(observed: &Observed) -> Option<String> {
     let accepted = observed.run.accepted.as_ref()?;
     let planned = &observed.plan.jobs;
@@ -82,7 +82,7 @@ fn accepted(observed: &Observed) -> Option<String> {
         .iter()
         .zip(&mut jobs)
         .flat_map(|(planned, job)| planned.targets.iter().zip(&mut job.targets));
-    // Its device is only known once it is attached.
+    // The plan does not contain the loop device, which is only known once it is attached.
     for (planned, target) in targets.filter(|(planned, _)| planned.kind == TargetKind::Loop) {
         target.device.clone_from(&planned.device);
         target.filesystem.clone_from(&planned.filesystem);
@@ -94,7 +94,7 @@ fn accepted(observed: &Observed) -> Option<String> {
     differing.map(|(planned, job)| format!("planned {planned:?}, accepted {job:?}"))
 }
 
-/// Compares the I/Os and bytes of each job with the expected ones.
+/// Compares each job's I/Os and bytes with the expected numbers.
 fn measured(case: &Case, observed: &Observed, report: &Report) -> Vec<String> {
     let pairs = observed.plan.jobs.iter().zip(&report.jobs).enumerate();
     let check = |(index, (job, done))| {
@@ -157,7 +157,7 @@ fn memory(observed: &Observed) -> Option<String> {
     })
 }
 
-/// Files that existed before the run, and files that the plan creates and does not remove.
+/// Files that existed before the run, and files that the plan creates and keeps.
 fn names(observed: &Observed) -> Option<String> {
     let mut expected: BTreeSet<PathBuf> = observed.before.keys().cloned().collect();
     for job in &observed.plan.jobs {
@@ -172,7 +172,8 @@ fn names(observed: &Observed) -> Option<String> {
     (expected != found).then(|| format!("files {expected:?} expected, {found:?} found"))
 }
 
-/// No file is shorter than planned; only files that a job extends with its writes may be longer.
+/// Checks file lengths. No file may be shorter than planned, and only files that a job extends by
+/// writing may be longer.
 fn lengths(observed: &Observed) -> Vec<String> {
     let mut planned: BTreeMap<&str, Bounds> = BTreeMap::new();
     for job in &observed.plan.jobs {
@@ -199,7 +200,7 @@ fn lengths(observed: &Observed) -> Vec<String> {
     planned.into_iter().filter_map(check).collect()
 }
 
-/// Only files that the plan writes to may change.
+/// Only files that the plan writes to may be changed by the run.
 fn changed_files(case: &Case, observed: &Observed) -> Vec<String> {
     let mut may_change = BTreeSet::new();
     for job in &observed.plan.jobs {
@@ -224,8 +225,8 @@ fn changed_files(case: &Case, observed: &Observed) -> Vec<String> {
         .collect()
 }
 
-/// Findings about existing files must refer to files that change, and overwriting foreign data
-/// requires a confirmation.
+/// Findings about existing files must match the files that change, and an overwrite of foreign data
+/// must require a confirmation.
 fn missing_notices(case: &Case, observed: &Observed) -> Vec<String> {
     let mut found = Vec::new();
     let target = observed.before.keys().find(|path| path.ends_with("target"));

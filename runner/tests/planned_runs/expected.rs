@@ -1,10 +1,10 @@
-//! Computes the I/Os that a job must issue from its options.
+//! Computes from a job's options how many I/Os it must issue.
 
 use crate::files::Case;
 use leadline_protocol::{job::rw::RwKind, plan::job::ResolvedJob, report::JobReport};
 use serde_json::Value;
 
-/// Minimum and maximum.
+/// Inclusive bounds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
     pub low: u64,
@@ -17,7 +17,7 @@ impl Bounds {
     }
 }
 
-/// Block sizes in the directions that the pattern uses.
+/// Smallest and largest block size in the directions that the pattern uses.
 fn block_sizes(rw: RwKind, job: &ResolvedJob) -> (u64, u64) {
     let bs = &job.pattern.bs;
     let all = [
@@ -42,7 +42,7 @@ fn bytes(requested: &Value, job: &ResolvedJob) -> Bounds {
         } else {
             blocks * job.timing.loops
         };
-        // The last block is not issued if it does not fit.
+        // The last block is omitted if it does not fit.
         let is_exact = min == max;
         let low = if is_exact {
             high
@@ -63,7 +63,7 @@ fn is_limited_by_time(job: &ResolvedJob) -> bool {
     job.timing.runtime_ms.is_some()
 }
 
-/// I/Os and bytes of a job whose amount does not depend on time, summed across both directions.
+/// Total I/Os and bytes of both directions, for a job whose amount of I/O does not depend on time.
 pub(crate) fn totals(case: &Case, index: usize, job: &ResolvedJob) -> (Bounds, Bounds) {
     let requested = &case.jobs[index];
     // Every trim is followed by a write.
@@ -89,7 +89,7 @@ pub(crate) fn totals(case: &Case, index: usize, job: &ResolvedJob) -> (Bounds, B
         high: bytes.high / min,
     };
     if let Some(limit) = limit {
-        // A worker with a shorter region may finish before its limit.
+        // A worker whose region is shorter may finish before it reaches the limit.
         ios = Bounds {
             low: if job.numjobs == 1 {
                 ios.low.min(limit)
@@ -103,8 +103,8 @@ pub(crate) fn totals(case: &Case, index: usize, job: &ResolvedJob) -> (Bounds, B
             high: bytes.high.min(limit * max),
         };
     }
-    // The ramp is not measured, and `runtime` ends the job before it has transferred its size.
-    // Another job may also end it.
+    // The ramp is not measured, `runtime` may end the job before it has transferred its size, and
+    // another job may end it.
     let has_exitall = case.jobs.iter().any(|job| job["exitall"] == 1);
     if timing.ramp_ms > 0 || is_limited_by_time(job) || has_exitall {
         (ios.low, bytes.low) = (0, 0);

@@ -19,7 +19,7 @@ pub(crate) enum Filesystem {
     Tmpfs,
 }
 
-/// The file `target` before the run.
+/// State of the file `target` before the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Content {
     Absent,
@@ -28,7 +28,7 @@ pub(crate) enum Content {
     /// Created by Leadline, as a sparse file.
     OwnedSparse,
     Foreign,
-    /// The backing file of the loop device that is the target.
+    /// The file is the backing file of the loop device that is the target.
     LoopDevice,
 }
 
@@ -134,7 +134,7 @@ impl Case {
         let file = File::create(path).unwrap();
         let is_sparse = self.content == Content::OwnedSparse;
         let step = if is_sparse { 256 * KIB } else { 64 * KIB };
-        // A loop device without data needs no confirmation.
+        // A blank loop device needs no confirmation.
         if self.content != Content::LoopDevice {
             for offset in (0..self.length).step_by(step as usize) {
                 let bytes = (64 * KIB).min(self.length - offset) as usize;
@@ -155,7 +155,7 @@ impl Case {
 pub(crate) struct FileState {
     pub content: Vec<u8>,
     pub allocated_bytes: u64,
-    /// Nanoseconds since the epoch.
+    /// Modification time, in nanoseconds since the epoch.
     pub modified_ns: i128,
 }
 

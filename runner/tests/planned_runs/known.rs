@@ -1,4 +1,4 @@
-//! Jobs whose plans once differed from their runs.
+//! Jobs for which plan and run once differed.
 
 use crate::{
     checks,
@@ -7,7 +7,8 @@ use crate::{
 };
 use serde_json::{Value, json};
 
-/// Initial length of the file, the jobs, and the code of the problem that the plan reports.
+/// Initial state and length of the file, the jobs, and the code of the problem that the plan must
+/// report, if any.
 fn cases() -> Vec<(Content, u64, Value, Option<&'static str>)> {
     use Content::{Absent, Foreign, LoopDevice, Owned};
     let loop_read = json!({"rw": "randread", "direct": 0, "size": "64k", "loop_device": 1});
@@ -18,7 +19,7 @@ fn cases() -> Vec<(Content, u64, Value, Option<&'static str>)> {
     let read_flush = json!({"rw": "read", "direct": 0, "size": "64k", "end_fsync": 1});
     let trim_flush = json!({"rw": "trim", "direct": 1, "size": "64k", "end_fsync": 1});
     vec![
-        // The backing file of a loop device is not opened for writing.
+        // The runner does not open a loop device's backing file for writing.
         (
             Absent,
             0,
@@ -37,7 +38,8 @@ fn cases() -> Vec<(Content, u64, Value, Option<&'static str>)> {
             json!([loop_read, {"rw": "read", "direct": 0}]),
             None,
         ),
-        // The length of the device is a multiple of 512 bytes, and it is not the confirmed file.
+        // The loop device's length is rounded to a multiple of 512 bytes, and the device is not the
+        // confirmed file.
         (Owned, 643_081, json!([loop_read]), None),
         (Foreign, 100_000, json!([loop_write]), None),
         (Foreign, 1 << 20, json!([loop_write]), None),

@@ -1,6 +1,6 @@
 //! Checks that runs match their plans. Generated jobs are planned and then run on scratch
 //! filesystems; a run's problems, I/Os, bytes, phases, times, memory and files are compared with
-//! the plan. Expected I/O counts are computed here, from the documentation.
+//! the plan. The expected I/O counts are computed here, based on the documentation.
 //!
 //! `cargo test -p leadline-runner --test planned_runs -- --ignored --nocapture` runs all 1,000
 //! jobs; with `LEADLINE_CASE=N`, it runs only one of them.
@@ -32,7 +32,7 @@ struct Results {
     done: usize,
     /// Number of jobs that the plan rejects, by problem code.
     rejected: BTreeMap<String, usize>,
-    /// Largest peak memory of a run beyond its planned buffers, in bytes.
+    /// Highest memory usage of a run beyond its planned buffers, in bytes.
     overhead_bytes: u64,
     violations: Vec<String>,
 }

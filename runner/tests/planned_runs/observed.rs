@@ -16,7 +16,7 @@ use std::{
 pub(crate) struct Observed {
     /// The plan with the run's confirmations.
     pub plan: Plan,
-    /// Paths whose overwrite the plan requires to be confirmed.
+    /// Paths that the plan allows to be overwritten only with a confirmation.
     pub confirmed: Vec<String>,
     /// Exit code of the plan.
     pub plan_code: i32,
@@ -30,7 +30,7 @@ pub(crate) struct Observed {
 #[derive(Default)]
 pub(crate) struct Run {
     pub code: i32,
-    /// Payload of `accepted`.
+    /// Data of the `accepted` event.
     pub accepted: Option<Value>,
     pub report: Option<Report>,
     /// Codes of the findings.

@@ -1,4 +1,4 @@
-//! Upper bounds from rates and pauses.
+//! Upper bounds that rates and pauses impose.
 
 use leadline_protocol::{
     job::{engine::EngineName, keyword::RateProcess},
@@ -6,11 +6,12 @@ use leadline_protocol::{
     report::{JobReport, stats::DirectionStats},
 };
 
-/// A Poisson process exceeds its mean by this many standard deviations in one of 10⁹ runs.
+/// Number of standard deviations by which a Poisson process exceeds its mean in only one of 10⁹
+/// runs.
 const DEVIATIONS: f64 = 6.0;
 
 pub(crate) fn violations(job: &ResolvedJob, done: &JobReport) -> Vec<String> {
-    // I/Os that were due in the ramp may be issued later.
+    // I/Os that were due in the ramp may be issued later, in the measured window.
     let seconds = (done.duration_ms + job.timing.ramp_ms as f64) / 1e3;
     let (rate, rate_iops, bs) = (&job.timing.rate, &job.timing.rate_iops, &job.pattern.bs);
     let directions = [
@@ -44,7 +45,7 @@ fn exceeds(done: &DirectionStats, bound: Bound) -> bool {
     }
 }
 
-/// Maximum number of I/Os that all workers may issue together.
+/// Maximum number of I/Os that all workers together may issue.
 fn bound(
     job: &ResolvedJob,
     bytes: Option<u64>,

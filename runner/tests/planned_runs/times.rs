@@ -1,4 +1,4 @@
-//! A run's phases and durations compared with the plan's.
+//! Compares a run's phases and durations with its plan.
 
 use crate::observed::Observed;
 use leadline_protocol::{
@@ -10,7 +10,7 @@ use leadline_protocol::{
     report::{EndedBy, Report},
 };
 
-/// Maximum delay on a loaded host.
+/// Maximum delay caused by a loaded host, in ms.
 const LATE_MS: f64 = 2000.0;
 /// Tolerance for times in ms that are sums of fractions.
 const ROUNDING_MS: f64 = 1e-6;

@@ -1,11 +1,11 @@
-//! Programs with text on stdin.
+//! Starts programs with text on stdin.
 
 use std::{
     io::{ErrorKind, Write},
     process::{Child, Command, Output, Stdio},
 };
 
-/// Starts a program, which may exit without reading its input.
+/// Starts a program. It may exit without reading its input.
 pub(crate) fn spawn(command: &mut Command, input: impl AsRef<[u8]>) -> Child {
     let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();

@@ -1,5 +1,5 @@
-//! Keeps pages of a file in the page cache. Some hosts evict pages that have been idle for seconds,
-//! for example with DAMON, even if memory is free.
+//! Keeps pages of a file in the page cache. This is necessary because some hosts, for example with
+//! DAMON, evict pages that have been idle for seconds even if memory is free.
 
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mlock, mmap, munmap};
 use std::{ffi::c_void, fs::File, ptr::null_mut};
@@ -21,13 +21,13 @@ impl LockedPages {
         Self::mapped(file, offset, bytes, ProtFlags::READ, MapFlags::SHARED)
     }
 
-    /// Like `of`, but the pages can be written, although nothing writes to them.
+    /// Like `of`, but maps the pages writable. Nothing writes to them.
     pub(crate) fn writable(file: &File, bytes: u64) -> Self {
         let access = ProtFlags::READ | ProtFlags::WRITE;
         Self::mapped(file, 0, bytes, access, MapFlags::SHARED)
     }
 
-    /// Pages of this process that are not written to the file.
+    /// Private pages of this process, which are never written to the file.
     pub(crate) fn private(file: &File, bytes: u64) -> Self {
         let access = ProtFlags::READ | ProtFlags::WRITE;
         Self::mapped(file, 0, bytes, access, MapFlags::PRIVATE)

@@ -48,7 +48,7 @@ pub(crate) struct Mapped {
 }
 
 impl Mapped {
-    /// Creates it with a one-line table, for example `linear /dev/ubda 0`.
+    /// Creates the device with a one-line table, for example `linear /dev/ubda 0`.
     pub(crate) fn new(name: &str, bytes: u64, target: &str) -> Self {
         let sectors = bytes / SECTOR_BYTES;
         Self {

@@ -1,6 +1,6 @@
-//! Test resources that are removed on drop: a directory, loop devices on files in it, mounted
-//! filesystems, and resolved jobs. A test creates what it needs and ignores other devices on the
-//! host.
+//! Test resources that are removed on drop (a directory, loop devices on files in it, mounted
+//! filesystems), and resolved jobs. Each test creates what it needs and leaves other devices on the
+//! host alone.
 #![allow(dead_code, reason = "each test binary uses some of it")]
 
 pub(crate) mod document;
@@ -23,8 +23,8 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-/// A temporary directory with a canonical path, in `target`, because /tmp may be a tmpfs. In
-/// user-mode Linux, `target` is read-only, and the directory is on a tmpfs.
+/// A temporary directory with a canonical path. It is in `target`, because /tmp may be a tmpfs. In
+/// user-mode Linux, `target` is read-only, so the directory is on a tmpfs.
 pub(crate) fn directory() -> tempfile::TempDir {
     if uml::is_inside() {
         return tempfile::tempdir().unwrap();
@@ -81,7 +81,7 @@ pub(crate) fn mark_owned(path: &Path) {
         found.mtime_nsec(),
         now.as_millis()
     );
-    // If user xattrs are not supported, the run needs a confirmation.
+    // Without user xattrs, the run needs a confirmation instead.
     let flags = rustix::fs::XattrFlags::empty();
     let _ = rustix::fs::fsetxattr(&file, "user.leadline.made", mark.as_bytes(), flags);
 }
@@ -154,7 +154,7 @@ pub(crate) struct Disk {
     _mounted: Mounted,
     pub device: Loop,
     _directory: tempfile::TempDir,
-    /// The directory of an image that is not in `_directory`.
+    /// The image's directory, unless it is `_directory`.
     _image: Option<tempfile::TempDir>,
 }
 
@@ -165,7 +165,7 @@ impl Disk {
         Self::with_image(None, make, mount_options, direct_io)
     }
 
-    /// Keeps its image in memory, so that the host's disk cannot delay it.
+    /// Keeps the image in memory, so that the host's disk cannot slow it down.
     pub(crate) fn ext4_in_memory() -> Option<Self> {
         let image = tempfile::tempdir_in("/dev/shm").ok();
         Self::with_image(image, EXT4, "defaults", false)

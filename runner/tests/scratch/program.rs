@@ -28,8 +28,8 @@ pub(crate) fn start(job: &Value, args: &[&str]) -> Child {
     spawn(runner().args(["run", "-"]).args(args), job)
 }
 
-/// Starts a program with the job on stdin. A test owns the data that it overwrites, so it passes
-/// the confirmations that the plan requires.
+/// Starts a program with the job on stdin. Passes all confirmations that the plan requires, because
+/// a test owns the data that it overwrites.
 pub(crate) fn spawn(command: &mut Command, job: &Value) -> Child {
     for confirmation in confirmations(command, job) {
         command.args(["--confirm", &confirmation]);
@@ -40,12 +40,12 @@ pub(crate) fn spawn(command: &mut Command, job: &Value) -> Child {
 /// Like `spawn`, without confirmations.
 pub(crate) fn spawn_unconfirmed(command: &mut Command, job: &Value) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    // A program that rejects its arguments does not read the job.
+    // Ignore errors: a program that rejects its arguments does not read the job.
     input::spawn(command, job.to_string())
 }
 
-/// `TEXT@CODE` for everything that a run would overwrite. `command` is the run's command, which may
-/// start the runner through another program.
+/// `TEXT@CODE` for everything that a run would overwrite. `command`: the command of the run, which
+/// may start the runner through another program.
 pub(crate) fn confirmations(command: &Command, job: &Value) -> Vec<String> {
     let is_writing = ["write", "\"rw\":\"rw\"", "randrw", "trim", "file_state"];
     let text = job.to_string();
@@ -91,12 +91,12 @@ pub(crate) fn report_with_env(job: &Value, environment: &[(&str, &str)]) -> Valu
     report_of(runner().args(JSON).envs(environment.iter().copied()), job)
 }
 
-/// JSON result of a program that starts the runner with the arguments `JSON`.
+/// JSON result of a program that starts the runner with the arguments in `JSON`.
 pub(crate) fn report_of(command: &mut Command, job: &Value) -> Value {
     successful_report(spawn(command, job), job)
 }
 
-/// JSON result of a started program.
+/// JSON result of a program that has already been started.
 pub(crate) fn successful_report(child: Child, job: &Value) -> Value {
     let output = child.wait_with_output().unwrap();
     assert_eq!(

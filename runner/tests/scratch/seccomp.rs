@@ -1,8 +1,8 @@
-//! Programs for which a system call fails.
+//! Starts programs for which a system call fails.
 
 use std::{io, os::unix::process::CommandExt, process::Command};
 
-/// Offset of the number in `struct seccomp_data`.
+/// Offset of the system call number in `struct seccomp_data`.
 const NUMBER: u32 = 0;
 
 /// Makes a system call fail after the next exec(2), as in a container whose seccomp filter rejects

@@ -1,6 +1,6 @@
-//! Cases that try to mislead a verdict based on a sample of the I/Os: unequal workers, phases, few
-//! or very many I/Os, neighbors that race with the job, and stacks whose layers change or are
-//! hidden.
+//! Cases that try to mislead a verdict that is based on a sample of the I/Os: unequal workers,
+//! phases, very few or very many I/Os, other programs that race with the job, and stacks whose
+//! layers change or are hidden.
 
 mod neighbors;
 mod partial_pages;
@@ -34,7 +34,7 @@ pub(crate) fn cases() -> Vec<Case> {
     .concat()
 }
 
-/// Keeps `length` bytes at every multiple of `period` in a file in memory.
+/// Locks `length` bytes of a file in memory at every multiple of `period`.
 fn lock_stripes(file: &Path, bytes: u64, period: u64, length: u64) -> Box<dyn Any> {
     let offsets = (0..bytes).step_by(period as usize);
     let locked: Vec<_> = offsets
@@ -43,7 +43,7 @@ fn lock_stripes(file: &Path, bytes: u64, period: u64, length: u64) -> Box<dyn An
     Box::new(locked)
 }
 
-/// Direct reads of at most a page: reads that did not reach the device hit holes.
+/// Direct reads of at most a page each: those that did not reach the device were served from holes.
 fn counted_holes(device: String) -> Expected {
     let before = reads_of(&device);
     Box::new(move |result| {
@@ -52,12 +52,14 @@ fn counted_holes(device: String) -> Expected {
     })
 }
 
-/// An independent count of the pages that the process itself read from storage: `read_bytes` in
-/// /proc/PID/io, polled until the process exits. For reads of one page each, without readahead.
+/// Independently counts the pages that the process itself read from storage, by polling
+/// `read_bytes` in /proc/PID/io until the process exits. Valid for reads of one page each, without
+/// readahead.
 struct OwnReads(Arc<Mutex<u64>>);
 
 impl OwnReads {
-    /// Reads the program beforehand, so that loading it causes no reads from storage.
+    /// Reads the program into the page cache first, so that loading it causes no reads from
+    /// storage.
     fn new() -> Self {
         fs::read(env!("CARGO_BIN_EXE_leadline-runner")).unwrap();
         Self(Arc::default())
@@ -75,7 +77,7 @@ impl OwnReads {
         })
     }
 
-    /// Starts polling the process, then runs the action.
+    /// Starts polling the process, then performs the action.
     fn situation(
         self,
         job: Value,
@@ -96,7 +98,7 @@ impl OwnReads {
     }
 }
 
-/// Gives the calling thread real-time priority, so that it does not miss the exit of a process.
+/// Gives the calling thread real-time priority, so that it does not miss a process's exit.
 fn set_realtime_priority() {
     let priority = libc::sched_param { sched_priority: 1 };
     // SAFETY: the parameter is valid; 0 is the calling thread.

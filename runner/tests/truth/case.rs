@@ -1,4 +1,4 @@
-//! A case: how to build the situation, the job, and the expected shares.
+//! A case: how to create the situation, its job, and the expected shares.
 
 use crate::scratch::program::{JSON, runner, spawn};
 use serde_json::Value;
@@ -7,20 +7,20 @@ use std::{any::Any, ops::RangeInclusive, path::Path};
 #[derive(Clone, Copy)]
 pub(crate) struct Case {
     pub name: &'static str,
-    /// Builds the situation in an empty directory. Returns an error if this host does not support
+    /// Creates the situation in an empty directory. Returns an error if the host does not support
     /// it.
     pub prepare: fn(&Path) -> Result<Situation, String>,
 }
 
-/// The truth per direction, computed after the run from the result or from an independent counter,
-/// never from the verdict.
+/// Computes the truth for each direction after the run, from the result or from an independent
+/// counter, but never from the verdict.
 pub(crate) type Expected = Box<dyn FnOnce(&Value) -> Vec<Truth>>;
 
 pub(crate) struct Situation {
-    /// The job without `ioengine`, which the test sets.
+    /// The job without `ioengine`, which is set by the test.
     pub job: Value,
-    /// Called when the run has started, with the runner's process ID, for example to drop a cache
-    /// or use the disk during the measurement.
+    /// Called with the runner's process ID once the run has started, for example to drop a cache or
+    /// to use the disk during the measurement.
     pub during_run: Option<Box<dyn FnOnce(u32)>>,
     pub truth: Expected,
     /// Loop devices, mounts and processes that must exist during the run.
@@ -28,18 +28,18 @@ pub(crate) struct Situation {
     pub resources: Vec<Box<dyn Any>>,
 }
 
-/// Shares of one direction's I/Os that each layer served (0 to 1); ranges if the situation does not
-/// determine them exactly.
+/// The share of one direction's I/Os that each layer served (0 to 1). Shares are ranges if the
+/// situation does not determine them exactly.
 #[derive(Debug)]
 pub(crate) struct Truth {
     /// `read` or `write`.
     pub direction: &'static str,
-    /// Served from any kind of memory: page cache, cache of a backing file, tmpfs, zram. For
-    /// writes: still only in memory at the end.
+    /// Served from any memory: page cache, cache of a backing file, tmpfs, zram. For writes, data
+    /// that is only in memory at the end.
     pub memory: RangeInclusive<f64>,
-    /// Zeros of holes or unwritten extents, without device I/O.
+    /// Served as zeros from holes or unwritten extents, without device I/O.
     pub zeros: RangeInclusive<f64>,
-    /// Served by a device that is not backed by memory.
+    /// Served by a device that is not memory.
     pub device: RangeInclusive<f64>,
 }
 

@@ -34,12 +34,12 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// The verdict's layer names, grouped by the layers of [`Truth`].
+/// The layer names in the verdict, grouped by the layers of [`Truth`].
 const MEMORY: &[&str] = &["page_cache", "lower_cache", "no_device"];
 const ZEROS: &[&str] = &["unwritten", "zeros"];
 const DEVICE: &[&str] = &["device"];
 
-/// If one direction is wrong, the outcome is wrong; otherwise, if one is unknown, it is unknown.
+/// Wrong if any direction is wrong; otherwise unknown if any is unknown.
 pub(crate) fn judge(result: &Value, truths: &[Truth]) -> Outcome {
     assert!(!truths.is_empty());
     let mut is_unknown = false;
@@ -60,7 +60,7 @@ pub(crate) fn judge(result: &Value, truths: &[Truth]) -> Outcome {
     }
 }
 
-/// The difference between each share and the truth must be within the share's error bound.
+/// Each share may differ from the truth by at most its error bound.
 fn check(verdict: &Value, truth: &Truth) -> Result<(), String> {
     let class = verdict["class"].as_str().ok_or("no verdict")?;
     let bound = verdict["uncertainty"].as_f64().unwrap_or(0.0);
@@ -89,7 +89,7 @@ fn check(verdict: &Value, truth: &Truth) -> Result<(), String> {
     Ok(())
 }
 
-/// Shares are compared with counts of whole I/Os.
+/// The counts that determine shares consist of whole I/Os.
 const ROUNDING: f64 = 0.005;
 
 fn sum(verdict: &Value, names: &[&str]) -> f64 {

@@ -1,5 +1,5 @@
-//! Situations that are designed to mislead the verdict, and whose true shares are known by
-//! construction. A wrong verdict that claims to be certain is the worst outcome; `unknown` is
+//! Situations that are designed to mislead the verdict, but whose true shares are known by
+//! construction. The worst outcome is a wrong verdict that claims to be certain; `unknown` is
 //! acceptable.
 //!
 //! `make truth` runs every case with each engine and prints the outcomes. `LEADLINE_CASE=name`
@@ -39,8 +39,8 @@ fn repeat() -> usize {
     env::var("LEADLINE_REPEAT").map_or(1, |times| times.parse().unwrap())
 }
 
-/// Runs the cases and prints their outcomes. Panics if one is wrong. Returns the number of correct
-/// verdicts and of unknown ones.
+/// Runs the cases and prints their outcomes. Panics if any is wrong. Returns the number of correct
+/// verdicts and the number of unknown ones.
 fn count_outcomes(cases: &[Case]) -> (usize, usize) {
     let filter = env::var("LEADLINE_CASE").unwrap_or_default();
     let engines = env::var("LEADLINE_ENGINES").unwrap_or_else(|_| ENGINES.into());
@@ -72,7 +72,7 @@ fn run(case: &Case, engine: &str) -> Outcome {
     }
     let result = match case::measure(&job, directory.path(), situation.during_run) {
         Ok(result) => result,
-        // The host can build the situation, so a job that does not run is an error in the case.
+        // The situation was created, so a job that does not run is an error in the case.
         Err(reason) => return Outcome::Wrong(format!("no result: {}", reason.trim())),
     };
     let truths = (situation.truth)(&result);

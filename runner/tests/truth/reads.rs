@@ -1,5 +1,5 @@
 //! File reads. A read counts as device if one of its pages was not in memory when the job started,
-//! or has been evicted since; the second read of a page counts as memory.
+//! or has since been evicted. When the page is read again, that read counts as memory.
 
 pub(crate) mod setup;
 
@@ -44,7 +44,7 @@ pub(crate) const CASES: &[Case] = &[
         situation(reads(&file, json!({})), exactly(0.5, 0.0, 0.5), vec![lock])
     }),
     case("blocks_of_two_pages_with_one_page_cached", |at| {
-        // Each read needs the device for half of its bytes.
+        // Each read needs the device for one of its two pages.
         let (file, lock) = every_other_page_warm(&at.join("a"), 16 * MIB);
         let truth = between(0.0..=0.5, NONE, 0.5..=1.0);
         situation(reads(&file, json!({"bs": "8k"})), truth, vec![lock])
@@ -93,7 +93,7 @@ pub(crate) const CASES: &[Case] = &[
         situation(job, truth, vec![lock, keep(disk)])
     }),
     case("some_random_reads_with_a_sequential_hint", |at| {
-        // Readahead reads far more than is issued.
+        // Readahead reads far more than the job does.
         let disk = Volume::ext4(at)?;
         let file = cold(&disk.file("a"), 64 * MIB);
         let job = reads(
@@ -128,7 +128,7 @@ pub(crate) const CASES: &[Case] = &[
     }),
     // Block sizes
     case("random_blocks_of_a_quarter_page", |at| {
-        // Four reads per page, of which only the first one needs the device.
+        // Four reads per page: only the first one needs the device.
         let disk = Volume::ext4(at)?;
         let file = cold(&disk.file("a"), 8 * MIB);
         let truth = disk.counts_misses(NONE);
@@ -227,7 +227,7 @@ pub(crate) const CASES: &[Case] = &[
         situation(reads(&file, options), exactly(1.0, 0.0, 0.0), vec![])
     }),
     case("a_ramp_that_reads_part_of_the_file", |at| {
-        // 1,500 I/Os in the ramp, 3,000 in the window, 3,072 blocks.
+        // The ramp has 1,500 I/Os and the window has 3,000; the file has 3,072 blocks.
         let file = cold(&at.join("a"), 12 * MIB);
         let options =
             json!({"ramp_time": "500ms", "runtime": "1s", "time_based": 1, "rate_iops": 3000});
@@ -364,7 +364,7 @@ pub(crate) const CASES: &[Case] = &[
     }),
     case("two_passes_over_a_sparse_file", |at| {
         let file = sparse(&at.join("a"), 8 * MIB, 16 * MIB);
-        // In the second pass, the zeros are in the page cache.
+        // In the second pass, the zeros are already in the page cache.
         let truth = between(0.25..=0.5, 0.25..=0.5, 0.25..=0.25);
         situation(reads(&file, json!({"loops": 2})), truth, vec![])
     }),
@@ -602,7 +602,8 @@ pub(crate) const CASES: &[Case] = &[
         let file = cold(&disk.file("a"), 32 * MIB);
         let lock = lock_all(&disk.image);
         let options = json!({"rate_iops": 4000, "runtime": "1s", "time_based": 1, "direct": 1});
-        // Readahead of the image serves some of the later reads; earlier reads come from memory.
+        // Readahead in the image serves some of the later reads. Earlier reads are served from
+        // memory.
         let truth = between(0.25..=1.0, NONE, 0.0..=0.75);
         let image = disk.image.clone();
         let job = reads(&file, options);
@@ -886,7 +887,7 @@ pub(crate) const CASES: &[Case] = &[
             .unwrap()
             .set_len(32 * MIB)
             .unwrap();
-        // Holes in tmpfs may be reported as memory or zeros.
+        // Holes in tmpfs may count as either memory or zeros.
         let truth = between(0.25..=1.0, 0.0..=0.75, NONE);
         situation(reads(&file, json!({})), truth, vec![mounted])
     }),
@@ -937,7 +938,7 @@ pub(crate) const CASES: &[Case] = &[
         situation(job, on_average(0.5, 0.0, 0.5), vec![lock])
     }),
     case("mixed_quarter_pages_on_a_cold_file", |at| {
-        // A partial-page write also reads the page.
+        // The kernel reads the page before a partial write to it.
         let file = cold(&at.join("a"), 16 * MIB);
         let job = reads(&file, json!({"rw": "randrw", "bs": "1k"}));
         situation(job, on_average(0.75, 0.0, 0.25), vec![])
@@ -963,7 +964,7 @@ pub(crate) const CASES: &[Case] = &[
         situation(job, truth, vec![keep(disk)])
     }),
     case("mixed_direct_passes_on_unwritten_blocks", |at| {
-        // In the second pass, a block holds data if the first pass wrote it.
+        // In the second pass, only blocks that the first pass wrote hold data.
         let disk = Volume::new(at, XFS, "defaults")?;
         let file = unwritten(&disk.file("a"), 0, 16 * MIB);
         let stat = disk.counts_device();
@@ -1056,7 +1057,8 @@ pub(crate) const CASES: &[Case] = &[
         situation(reads(&file, options), exactly(1.0, 0.0, 0.0), vec![lock])
     }),
     case("half_cached_random_reads_with_a_sequential_hint", |at| {
-        // Readahead reads more than is issued, although half of the reads do not need the device.
+        // Readahead reads more than the job does, even though half of the reads do not need the
+        // device.
         let (file, lock) = warm_range(&at.join("a"), 64 * MIB, 0, 32 * MIB);
         let options = json!({"fadvise_hint": "sequential", "number_ios": 1000});
         let truth = between(0.42..=1.0, NONE, 0.0..=0.58);

@@ -1,6 +1,6 @@
 //! The same kinds of cases in user-mode Linux (kernel 6.1, without cachestat(2)): stacks of dm and
-//! md, tmpfs that was swapped out, and memory cgroups. Its disks are otherwise idle, so their
-//! counters are the ground truth.
+//! md, a swapped-out tmpfs, and memory cgroups. Its disks have no other users, so their counters
+//! are the ground truth.
 
 mod builders;
 mod disturbed;
@@ -11,7 +11,7 @@ use crate::{case::Case, scratch::uml};
 use builders::MIB;
 use std::time::Duration;
 
-/// Enough for mkfs.xfs.
+/// Size of a disk: large enough for mkfs.xfs.
 const DISK_BYTES: u64 = 400 * MIB;
 const DISKS: [&str; 5] = ["ubda", "ubdb", "ubdc", "ubdd", "ubde"];
 

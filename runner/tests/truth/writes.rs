@@ -1,4 +1,4 @@
-//! Writes, and reads and writes of stacked devices.
+//! Writes, and reads and writes on stacked devices.
 
 mod buffered;
 pub(crate) mod builders;

@@ -1,6 +1,6 @@
-//! Checks that nothing is written outside a job's regions. Generated jobs run on real files, and
-//! every byte is compared with its content before the run. The regions are computed here, from the
-//! job, not by the runner.
+//! Checks that a run writes nothing outside its jobs' regions. Generated jobs run on real files,
+//! and each byte is compared with its value before the run. The test computes the regions from the
+//! job, independently of the runner.
 
 #[path = "../scratch/mod.rs"]
 mod scratch;
@@ -23,9 +23,10 @@ const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 const CASES: u64 = 240;
 const THREADS: u64 = 4;
-/// Space for extent tree blocks and extended attributes that a file may gain or lose.
+/// Bytes by which extent tree blocks and extended attributes may change a file's allocated size.
 const METADATA_BYTES: u64 = 64 * KIB;
-/// Number of failed cases that are reduced to a minimal job; the rest are only counted.
+/// Maximum number of failed cases that are reduced to a minimal job. All other failures are only
+/// counted.
 const MAX_MINIMIZED: usize = 12;
 
 // Pseudorandom choices
@@ -119,7 +120,7 @@ impl Snapshot {
 
 // Regions of a job, according to the documentation
 
-/// A number of bytes, or a percentage of the file.
+/// Value of an option in bytes, which may be a percentage of the file.
 fn extent(job: &Value, option: &str, length: u64) -> Option<u64> {
     match &job[option] {
         Value::Null => None,
@@ -141,7 +142,7 @@ fn writes(job: &Value) -> bool {
     !rw.starts_with("read") && !rw.starts_with("randread")
 }
 
-/// Whether layout may write existing bytes of a file that Leadline did not create.
+/// Whether layout may overwrite bytes of an existing file that Leadline did not create.
 fn overwrites(job: &Value) -> bool {
     job["overwrite"] == 1 || job["file_state"] == "overwrite"
 }
@@ -160,7 +161,8 @@ fn smallest_block(job: &Value) -> u64 {
     }
 }
 
-/// Start of the first region. As in fio, a percentage is rounded up to whole blocks.
+/// Start of the first region. As in fio, a percentage is rounded up to a multiple of the block
+/// size.
 fn offset(job: &Value, length: u64) -> u64 {
     let offset = extent(job, "offset", length).unwrap_or(0);
     if job["offset"].is_string() {
@@ -170,7 +172,7 @@ fn offset(job: &Value, length: u64) -> u64 {
     }
 }
 
-/// One region of whole blocks per worker; an append moves them to the end of the file.
+/// One region of whole blocks per worker. With append, the regions start at the end of the file.
 fn regions(job: &Value, length: u64) -> Vec<Range<u64>> {
     let increment = extent(job, "offset_increment", length).unwrap_or(0);
     let workers = job["numjobs"].as_u64().unwrap_or(1);
@@ -199,7 +201,7 @@ struct Permitted {
     regions: Vec<Range<u64>>,
     /// The file must not be longer than this.
     max_length: u64,
-    /// No job may change the file.
+    /// Whether no job may change the file.
     only_reads: bool,
     /// The only allowed length after a successful run.
     length: Option<u64>,
@@ -227,7 +229,8 @@ impl Permitted {
         self.regions.iter().any(|region| region.contains(&offset))
     }
 
-    /// Bytes that may be allocated: the regions, rounded to whole blocks, and the file's extension.
+    /// Bytes that may be allocated: the regions, rounded to whole blocks, and any extension of the
+    /// file.
     fn allocatable(&self, length: u64) -> u64 {
         let block = |bytes: u64| bytes / (4 * KIB) * 4 * KIB;
         let rounded = |region: &Range<u64>| block(region.start)..block(region.end + 4 * KIB - 1);
@@ -312,7 +315,7 @@ impl Case {
         outcome
     }
 
-    /// Removes jobs and options as long as the run still violates the rules.
+    /// Removes jobs and options as long as the run continues to violate the rules.
     fn minimized(mut self) -> Self {
         while let Some(smaller) = self.smaller().into_iter().find(Self::fails) {
             self = smaller;
@@ -363,7 +366,7 @@ impl Outcome {
         self.before.content != self.after.content
     }
 
-    /// Returns the first violation of the rules, if any.
+    /// Returns the first violated rule, if any.
     fn violation(&self, case: &Case) -> Option<String> {
         let permitted = Permitted::new(&case.jobs, case.original);
         let violation = self
@@ -380,7 +383,7 @@ impl Outcome {
         ))
     }
 
-    /// An accepted job must not fail, for example because its file is too short.
+    /// A job that was accepted must not fail, for example because of a file that is too short.
     fn unexpected_end(&self) -> Option<String> {
         let is_expected = self.code() == Some(0)
             || self.was_rejected()
@@ -394,8 +397,8 @@ impl Outcome {
         self.code() == Some(1) && result["report"]["errors"]["first"]["errno"] == libc::EIO
     }
 
-    /// With `stalled`, the host's disk completed no I/O for seconds. With `direct_and_buffered`, the
-    /// kernel may fail flushes with EIO.
+    /// Used for `stalled` (the host's disk completed no I/O for seconds) and `direct_and_buffered`
+    /// (the kernel may fail flushes with EIO).
     fn has_finding(&self, code: &str) -> bool {
         let result: Value = serde_json::from_slice(&self.output.stdout).unwrap_or_default();
         let findings = result["findings"].as_array();

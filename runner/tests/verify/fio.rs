@@ -1,4 +1,4 @@
-//! fio verifies blocks written by the runner, and the runner verifies fio's.
+//! fio verifies blocks that the runner wrote, and vice versa.
 
 use super::{
     BLOCK, LENGTH, job, offline,
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::{fs::OpenOptions, os::unix::fs::FileExt, path::Path, process::Command};
 
 const PATTERN: &str = "0xff%o\"abcd\"-12";
-/// Methods with a checksum that every version of fio computes in the same way.
+/// Checksum methods that every version of fio computes in the same way.
 const METHODS: &[&str] = &[
     "md5", "crc7", "crc16", "crc32", "crc32c", "crc64", "sha1", "sha256", "sha3-224", "sha3-256",
     "sha3-384", "sha3-512", "xxhash",
@@ -43,7 +43,7 @@ fn fio_with(file: &Path, verify: &[&str], args: &[&str]) -> Option<(bool, String
     ))
 }
 
-/// Changes to the job, and fio's options for the same format.
+/// Job options, and the fio options for the same format.
 fn formats() -> Vec<(Value, Vec<String>)> {
     let mut formats = Vec::new();
     for method in METHODS {

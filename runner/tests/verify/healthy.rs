@@ -1,11 +1,11 @@
-//! Healthy storage causes no false alarms.
+//! Healthy storage must not cause false alarms.
 
 use super::{BLOCK, LENGTH, job, outcome::Outcome, scratch};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Job changes, each with one of the last `engines` engines, and the minimum number of blocks that
-/// must be checked.
+/// Options of each kind of job, combined with one of the last `engines` engines, and the minimum
+/// number of blocks that must be checked.
 fn combinations(engines: usize) -> Vec<(Value, u64)> {
     let all = LENGTH / BLOCK;
     let all_engines = [
@@ -73,7 +73,7 @@ fn check(path: &Path, root: &Path, engines: usize) {
             failed.push(format!("{changes}: {alarm}"));
             continue;
         }
-        // For the second run, one check per kind of job is enough.
+        // In the second run, each kind of job is checked only once.
         if min_checked < LENGTH / BLOCK || changes["iodepth"] != 32 {
             continue;
         }

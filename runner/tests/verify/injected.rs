@@ -8,11 +8,11 @@ use super::{
 };
 use serde_json::{Value, json};
 
-/// Number of damaged blocks in `make test`; `more_damage` injects 10,000.
+/// Number of damaged blocks in `make test`. The test `more_damage` injects 10,000.
 const DAMAGED: u64 = 2_000;
 
-/// Writes all blocks once without faults, so that older data exists, then runs the job with fault
-/// injection. Returns the number of injections and the differences.
+/// Writes all blocks once without faults, so that each has an older version, then runs the job with
+/// fault injection. Returns the number of injected faults and the differences.
 fn run(
     seed: u64,
     interval: u64,
@@ -38,7 +38,7 @@ fn run(
     Some((injected.len() as u64, outcome.differences(&injected)))
 }
 
-/// Jobs and their block sizes.
+/// Jobs with their block sizes.
 fn variants() -> Vec<(&'static str, u64, Value)> {
     vec![
         ("psync", BLOCK, json!({"ioengine": "psync"})),
@@ -138,7 +138,7 @@ fn variants() -> Vec<(&'static str, u64, Value)> {
 fn each_kind_is_reported_with_its_offset() {
     let mut failed = Vec::new();
     for (name, interval, changes) in variants() {
-        // Unreadable blocks end jobs that read between writes.
+        // If a job reads between its writes, unreadable blocks end it.
         let damages = match name.starts_with("backlog") {
             true => &Damage::ALL[..5],
             false => &Damage::ALL[..],

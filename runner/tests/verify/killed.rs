@@ -1,4 +1,4 @@
-//! Runs that end while writing.
+//! Runs that end while they are writing.
 
 use super::{
     BLOCK, LENGTH, job,
@@ -14,7 +14,7 @@ use std::{
     process::{Child, ChildStdout, Command},
 };
 
-/// Starts a run, and returns when it has written blocks.
+/// Starts a run, and returns once it has written some blocks.
 fn start_writing(job: &Value) -> (Child, BufReader<ChildStdout>) {
     let (child, mut out) = measuring(job);
     loop {

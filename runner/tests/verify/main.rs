@@ -1,6 +1,6 @@
-//! Verified writes on storage that damages data. Every damaged block must be reported with its kind
-//! and offset, and healthy storage must not cause reports. The oracle is the list of damaged
-//! blocks, not the runner.
+//! Verified writes on storage that damages data. Each damaged block must be reported with its kind
+//! and offset, and healthy storage must not cause any report. The oracle is the list of damaged
+//! blocks, which does not come from the runner.
 
 #[path = "../scratch/mod.rs"]
 mod scratch;

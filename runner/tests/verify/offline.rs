@@ -1,4 +1,4 @@
-//! Damage between the run that writes and the `verify_only` run.
+//! Data that is damaged after the run that writes it, and before the `verify_only` run.
 
 use super::{
     BLOCK, LENGTH, job,
@@ -27,7 +27,7 @@ pub(crate) fn damage(path: &Path, seed: u64) -> BTreeMap<u64, Injection> {
     let mut injected = BTreeMap::new();
     let blocks = LENGTH / BLOCK;
     for _ in 0..MAX_DAMAGED {
-        // Misplaced blocks are copied from the upper half.
+        // Misplaced blocks contain data from the upper half.
         let at = random.below(blocks / 2) * BLOCK;
         let mut data = vec![0; BLOCK as usize];
         let source = (blocks / 2 + random.below(blocks / 2)) * BLOCK;

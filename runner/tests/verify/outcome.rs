@@ -1,4 +1,4 @@
-//! The results that a run reports for the verified blocks.
+//! What a run reports about the verified blocks.
 
 use super::{
     scratch::program,
@@ -23,7 +23,7 @@ impl Outcome {
         }
     }
 
-    /// On a target under this root.
+    /// Returns the outcome of a run with a target below this root.
     pub(crate) fn in_root(job: &Value, root: &Path) -> Self {
         Self::of(job, &["--target-root", root.to_str().unwrap()])
     }
@@ -50,7 +50,7 @@ impl Outcome {
             .collect()
     }
 
-    /// Differences from a run without bad blocks.
+    /// Describes how this outcome differs from that of a run without bad blocks.
     pub(crate) fn false_alarms(&self, min_checked: u64) -> Option<String> {
         let is_healthy = self.exit == Some(0)
             && self.number("bad_blocks") == 0
@@ -61,7 +61,7 @@ impl Outcome {
         (!is_healthy).then(|| self.summary())
     }
 
-    /// Differences from the injected damage.
+    /// Describes how this outcome differs from the injected damage.
     pub(crate) fn differences(&self, injected: &BTreeMap<u64, Injection>) -> Vec<String> {
         let failures = self.failures();
         let mut differences = Vec::new();
@@ -73,7 +73,7 @@ impl Outcome {
         for (offset, injection) in injected {
             let expected = (injection.damage.name().to_owned(), injection.found);
             let found = failures.get(offset);
-            // The original offset is only known for misplaced blocks.
+            // The original offset is known only for misplaced blocks.
             let is_same = found.is_some_and(|found| {
                 found.0 == expected.0
                     && (injection.damage != Damage::Misplaced || found.1 == expected.1)

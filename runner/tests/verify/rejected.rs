@@ -70,7 +70,8 @@ fn cases() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// Returns a problem unless plan and run reject the job with exit code 2 and report the field.
+/// Returns a description of the error unless both plan and run reject the job with exit code 2 and
+/// report this field.
 fn problem(job: &Value, field: &str) -> Option<String> {
     let mut plan = scratch::program::runner();
     plan.args(["plan", "-", "--json"]);

@@ -20,19 +20,19 @@ const ATTRIBUTES_VALID: Duration = Duration::from_secs(1);
 const ROOT: u64 = 1;
 const FILE: u64 = 2;
 pub(crate) const SECTOR: usize = 512;
-/// Maximum number of failures that a report lists.
+/// Maximum number of damaged blocks, because a report lists only this many failures.
 pub(crate) const MAX_DAMAGED: usize = 100;
 
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Damage {
-    /// One bit is flipped, anywhere in the block or its header.
+    /// One bit of the block is flipped, in the header or in the data.
     Flipped,
     Zeroed,
-    /// The write is lost; the block holds an older write.
+    /// The write is lost, so the block holds the data of an earlier write.
     Stale,
-    /// The block holds the data of another offset.
+    /// The block holds data that belongs at another offset.
     Misplaced,
-    /// Only the first sectors are written.
+    /// Only the block's first sectors are written.
     Torn,
     /// Reads fail.
     Unreadable,
@@ -73,7 +73,7 @@ pub(crate) struct State {
     interval: usize,
     random: Random,
     damages: Vec<Damage>,
-    /// Share of the written blocks to damage, in thousandths.
+    /// Share of written blocks to damage, in thousandths.
     per_mille: u64,
     /// Blocks that have been written at least once.
     written: BTreeMap<u64, ()>,
@@ -103,7 +103,8 @@ impl State {
     }
 
     fn write_block(&mut self, at: u64, block: &[u8]) {
-        // Losing a write to a damaged block would leave the earlier kind of damage.
+        // Do not damage a block twice: if this write were lost, the block would keep its earlier
+        // kind of damage.
         let was_damaged = self.injected.remove(&at).is_some();
         let start = at as usize;
         let old = self.data[start..start + block.len()].to_vec();

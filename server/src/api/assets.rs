@@ -1,4 +1,5 @@
-//! The web application. Release builds embed `web/dist`; development builds read it from disk.
+//! The files of the web application. Release builds embed `web/dist`; development builds read it
+//! from disk.
 
 use axum::{
     Router,
@@ -10,20 +11,20 @@ use flate2::read::GzDecoder;
 use rust_embed::{EmbeddedFile, RustEmbed};
 use std::{borrow::Cow, fmt::Write, io::Read};
 
-/// `vite.config.ts` compresses scripts and styles to `NAME.gz`, which keeps the server binary
-/// small. They are decompressed here; the compression layer then compresses responses with an
-/// encoding that the client accepts. Those of the web UI are also embedded as `NAME.br`, which
-/// clients receive unchanged if they accept Brotli: its best level is too slow to use for each
-/// response.
+/// To keep the server binary small, `vite.config.ts` compresses scripts and styles to `NAME.gz`.
+/// They are decompressed here, and the compression layer compresses them again with an encoding
+/// that the client accepts. Files of the web UI are also embedded as `NAME.br`, compressed at
+/// Brotli's best level, which is too slow to use per response. Clients that accept Brotli receive
+/// these files unchanged.
 #[derive(RustEmbed)]
 #[folder = "../web/dist"]
 struct Dist;
 
 const INDEX: &str = "index.html";
-/// Built by `vite.saved.config.ts`.
+/// Page built by `vite.saved.config.ts`.
 const SAVED_PAGE: &str = "saved-page.html";
 const PLACEHOLDER: &str = r#"<script id="saved" type="application/json">{}"#;
-/// File names in this directory contain a content hash.
+/// Directory of files whose names contain a content hash.
 const HASHED: &str = "assets/";
 
 const NOT_BUILT: &str = "<!doctype html><html lang=en><meta charset=utf-8><title>Leadline</title>\
@@ -41,7 +42,7 @@ pub(crate) fn router<S: Clone + Send + Sync + 'static>() -> Router<S> {
     Router::new().fallback_service(get(serve))
 }
 
-/// Serves the index page, for routes that also handle other methods.
+/// Serves the index page on routes that also handle other methods.
 pub(crate) fn index<S: Clone + Send + Sync + 'static>() -> MethodRouter<S> {
     if Dist::get(INDEX).is_none() {
         return get(|| async { Html(NOT_BUILT) });

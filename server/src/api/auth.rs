@@ -1,7 +1,7 @@
-//! Access control. All routes validate `Host`, which prevents DNS rebinding, and `Origin`, if
-//! present, which blocks requests from other sites. Routes under `/api` also require either a
-//! bearer token or a session, which the sign-in page creates. The health checks (`livez`, `readyz`)
-//! require neither.
+//! Access control. All routes validate `Host`, which prevents DNS rebinding. They also validate
+//! `Origin` if it is present, which blocks requests from other sites. Routes under `/api` also
+//! require either a bearer token or a session, which the sign-in page creates. The health checks
+//! (`livez`, `readyz`) require neither.
 
 pub(crate) mod allowed_hosts;
 pub(crate) mod login;
@@ -37,7 +37,8 @@ struct Rules {
     hosts: AllowedHosts,
     /// `None` with `--no-auth`.
     access: Option<(Tokens, Sessions)>,
-    /// Includes the port, because browsers send cookies to all ports of a host.
+    /// Name of the session cookie. It includes the port, because browsers send cookies to all ports
+    /// of a host.
     cookie_name: String,
 }
 
@@ -151,8 +152,8 @@ pub(crate) async fn require_access(
     Ok(next.run(request).await)
 }
 
-/// Checks a request without a bearer token. A browser also sends the cookie with requests that
-/// other sites trigger.
+/// Checks a request without a bearer token, because a browser also sends the cookie with requests
+/// that originate from other sites.
 fn check_browser(request: &Request, has_cookie: bool) -> Result<(), ApiError> {
     let headers = request.headers();
     let is_upgrade = headers.contains_key(header::UPGRADE);
@@ -183,7 +184,7 @@ fn has_body(headers: &HeaderMap) -> bool {
     headers.contains_key(header::TRANSFER_ENCODING) || length.is_some_and(|length| length != "0")
 }
 
-/// Other sites cannot send this type without a CORS preflight.
+/// Other sites cannot send this content type without a CORS preflight.
 fn is_json(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE);
     let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();

@@ -82,7 +82,7 @@ pub(crate) async fn compare_html(
     Ok(download("html", "text/html; charset=utf-8", text))
 }
 
-/// Returns a file to save. Browsers do not open it as a page of this server.
+/// Returns a file as a download, so that browsers do not open it as a page of this server.
 fn download(
     extension: &str,
     content_type: &'static str,

@@ -104,7 +104,7 @@ async fn fio(runs: &Runs, n: u64, format: FioFormat) -> Result<Body, ApiError> {
     Ok(Body::from(text))
 }
 
-/// The document that the run was imported from.
+/// The original document from which the run was imported.
 async fn imported(runs: &Runs, run: &Run, format: FioFormat) -> Result<Body, ApiError> {
     let n = run.summary.number;
     let not_recorded = || Error::not_recorded(n, run.summary.source);
@@ -125,7 +125,7 @@ fn has_bins(report: &Report) -> bool {
 }
 
 /// # Errors
-/// Returns an error for the result of another program, which has no samples.
+/// Returns an error if the run is a result of another program, because such runs have no samples.
 async fn check_samples(runs: &Runs, n: u64) -> Result<(), Error> {
     match runs.intact_summary(n).await?.source {
         Source::Leadline => Ok(()),
@@ -139,7 +139,7 @@ async fn log(runs: &Runs, n: u64, kind: LogKind) -> Result<Body, ApiError> {
     Ok(Body::from_stream(lines))
 }
 
-/// Number of points of the charts, about one per pixel.
+/// Number of points per chart, about one per pixel.
 const SAVED_POINTS: u32 = 1000;
 
 async fn saved_page(runs: &Runs, n: u64) -> Result<Body, ApiError> {

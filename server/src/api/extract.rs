@@ -73,7 +73,7 @@ impl From<PathRejection> for ApiError {
 
 impl From<QueryRejection> for ApiError {
     fn from(rejection: QueryRejection) -> Self {
-        // `Failed to deserialize query string: limit: invalid digit found in string`
+        // Such as `Failed to deserialize query string: limit: invalid digit found in string`.
         let text = rejection.body_text();
         let detail = text.split_once(": ").map_or(text.as_str(), |split| split.1);
         let field = detail.split_once(": ").map_or("", |split| split.0);

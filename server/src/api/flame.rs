@@ -100,7 +100,7 @@ fn parse_run_pair(text: &str) -> Result<(u64, u64), Error> {
     })
 }
 
-/// Draws on a blocking thread, because a profile can have thousands of stacks.
+/// Draws on a blocking thread, because profiles can have thousands of stacks.
 async fn svg(
     draw: impl FnOnce() -> anyhow::Result<String> + Send + 'static,
 ) -> Result<impl IntoResponse, ApiError> {

@@ -19,7 +19,7 @@ use axum::{
 use leadline_protocol::{query::ImportResultQuery, run::Run};
 use serde_json::json;
 
-/// In bytes. A `json+` result with 100 jobs is about 5 MB.
+/// Maximum size of a result in bytes. A `json+` result with 100 jobs has about 5 MB.
 pub(crate) const MAX_RESULT: usize = 16 << 20;
 
 /// Import a fio result as a finished run

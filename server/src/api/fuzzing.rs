@@ -81,7 +81,7 @@ fn check_problems(problems: &[Problem]) {
     }
 }
 
-/// A host is only allowed if a browser would also send it for an address of this server.
+/// A host may be allowed only if a browser would send it for one of this server's addresses.
 fn check_host(uri: &Uri, text: &str) {
     let hosts = AllowedHosts::new(IpAddr::V4(Ipv4Addr::LOCALHOST), &["bench.example".into()]);
     let mut headers = HeaderMap::new();
@@ -133,7 +133,7 @@ pub fn body(body: &Value) {
     }
 }
 
-/// A result of fio. Importing the stored document again yields the same run.
+/// A fio result. Importing the stored document again must yield the same run.
 pub fn foreign_result(text: &[u8]) {
     let import = |text: &[u8], group| {
         let options = ImportOptions {
@@ -167,7 +167,7 @@ fn check_plain(text: &str) {
     );
 }
 
-/// Lines of the event journal and of spool files.
+/// Lines of event journals and spool files.
 pub fn stored_line(line: &str) {
     if let Ok(mut entry) = EventRow::try_from(line.to_owned()) {
         assert_eq!(String::from(entry.clone()), line);
@@ -185,7 +185,7 @@ pub fn stored_line(line: &str) {
     }
 }
 
-/// Compressed samples: stored ones, which may be damaged, and those of a run.
+/// Compressed samples: first as stored data, which may be damaged, then as samples of a run.
 pub fn samples(document: Value, data: &[u8]) {
     let _ = decode(data);
     if let Ok(data) = deflate(&document) {

@@ -5,7 +5,8 @@ use axum::{
     response::Response,
 };
 
-/// Headers of every response. `nosniff` also keeps browsers from showing a subresource as a page.
+/// Headers of every response. `nosniff` also prevents browsers from showing a subresource as a
+/// page.
 const SECURITY: [(HeaderName, &str); 3] = [
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::REFERRER_POLICY, "no-referrer"),
@@ -15,9 +16,9 @@ const SECURITY: [(HeaderName, &str); 3] = [
     ),
 ];
 
-/// Additional headers of pages, and of everything else that a browser can show as a page, such as
-/// an SVG image. They restrict scripts and connections to this server. The component library needs
-/// inline styles.
+/// Additional headers for pages and for all other content that a browser can show as a page, such
+/// as an SVG image. They restrict scripts and connections to this server. Inline styles are
+/// allowed, because the component library needs them.
 const PAGE_SECURITY: [(HeaderName, &str); 4] = [
     (
         header::CONTENT_SECURITY_POLICY,
@@ -36,8 +37,9 @@ const PAGE_SECURITY: [(HeaderName, &str); 4] = [
     ),
 ];
 
-/// Types that a browser shows only as text, or not at all. A policy would have no effect, because
-/// the page's policy applies. Only worker scripts would need one, and the pages have no workers.
+/// Content types that a browser never shows as a page. They need no policy, because the policy of
+/// the page that loads them applies. Only worker scripts would need their own, and the pages have
+/// no workers.
 const SUBRESOURCES: [&str; 3] = ["text/javascript", "text/css", "font/"];
 
 /// Middleware: adds the security headers.
@@ -61,7 +63,7 @@ fn is_subresource(response: &Response) -> bool {
     content_type.is_some_and(|found| types.any(|prefix| found.starts_with(prefix)))
 }
 
-/// Middleware: disables caching unless the handler sets a cache policy.
+/// Middleware: disables caching if the handler does not set a cache policy.
 pub(crate) async fn no_store(mut response: Response) -> Response {
     response
         .headers_mut()

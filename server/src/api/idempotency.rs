@@ -26,7 +26,7 @@ pub(crate) struct IdempotencyHeader {
     key: Option<String>,
 }
 
-/// `call` is the method and path. Using the same key with a different path or body is an error.
+/// `call`: method and path of the request. Reusing a key with a different path or body is an error.
 pub(crate) fn key(
     headers: &HeaderMap,
     call: &str,
@@ -55,7 +55,7 @@ pub(crate) fn key(
     }))
 }
 
-/// Returns 201 with `Location`. `replayed`: an earlier request with the same key created
+/// Returns 201 with `Location`. `replayed`: whether an earlier request with the same key created
 /// `resource`.
 pub(crate) fn created<T: Serialize>(path: &str, resource: T, replayed: bool) -> Response {
     let mut headers = HeaderMap::new();

@@ -1,4 +1,5 @@
-//! Prometheus metrics. Only active runs have a `run` label, which bounds the number of series.
+//! Prometheus metrics. Only metrics of active runs have a `run` label, which limits the number of
+//! series.
 
 use crate::{
     api::problem::{ApiError, ProblemResponses},
@@ -16,8 +17,8 @@ use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use std::time::Instant;
 use strum::VariantNames;
 
-/// Histogram buckets for request durations, in seconds: from an index lookup to a plan that waits
-/// for a disk to spin up.
+/// Histogram buckets for request durations, in seconds. The shortest covers an index lookup; the
+/// longest, a plan that waits for a disk to spin up.
 const SECONDS: &[f64] = &[0.001, 0.005, 0.02, 0.1, 0.5, 2.0, 10.0];
 
 const REQUESTS: &str = "leadline_http_requests_total";
@@ -72,8 +73,8 @@ pub(crate) async fn record(request: Request, next: Next) -> Response {
     response
 }
 
-/// The state of each series with a baseline: 1 for the current state, 0 for the others. Not a
-/// registered gauge, because it must end when the series is unpinned.
+/// State of each series that has a baseline: 1 for its current state, 0 for all others. Not a
+/// registered gauge, because the metric must disappear when the series is unpinned.
 async fn trend_states(runs: &Runs) -> Result<String, ApiError> {
     let mut text = String::from(
         "# HELP leadline_trend_state State of a series relative to its baseline\n# TYPE leadline_trend_state gauge\n",
@@ -130,7 +131,7 @@ pub(crate) async fn get_metrics(
         gauge!("leadline_runs", "status" => *status).set(runs as f64);
     }
     let mut text = handle.render();
-    // Not a registered gauge, because the series of a run must end when the run ends.
+    // Not a registered gauge, because a run's metrics must disappear when the run ends.
     let iops = METRICS.iter().find(|metric| metric.name == "iops");
     if let Some(name) = iops.and_then(|metric| metric.prometheus) {
         text += &format!("# HELP {name} IOPS in the last sample of a run\n# TYPE {name} gauge\n");

@@ -1,4 +1,4 @@
-//! The parts of the OpenAPI document that are not specific to one operation.
+//! The parts of the OpenAPI document that do not belong to a single operation.
 
 use crate::{api::problem::ProblemDetails, query::flame::Theme};
 use leadline_protocol::{
@@ -25,8 +25,8 @@ use utoipa::{
         contact(),
         license(name = "Apache-2.0", identifier = "Apache-2.0")
     ),
-    // Schemas of query strings, items of lists, WebSocket messages and shared responses, which utoipa does not
-    // collect.
+    // Schemas that utoipa does not collect: query strings, items of lists, WebSocket messages and
+    // shared responses.
     components(schemas(Event, RunsEvent, RunSort, SortOrder, ExportFormat, Theme, ProblemDetails, WebhookMessage, PageCursor, PageLimit, SeriesPoints, SeriesTime, Statuses, StepDefinition, StudyLimit, Tag, ThresholdPercent)),
     tags(
         (name = "runs", description = "Plan, start, watch and manage runs"),

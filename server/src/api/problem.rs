@@ -84,7 +84,7 @@ impl ApiError {
     }
 }
 
-/// 409 for guard problems, which depend on the state of the host; 422 for invalid input.
+/// Guard problems are 409, because they depend on the state of the host; invalid input is 422.
 fn rejection(problems: &[Problem]) -> (StatusCode, &str) {
     if problems
         .iter()

@@ -1,5 +1,4 @@
-//! Parses request bodies and reports all invalid fields. Job options are validated by the runner.
-//! Pure.
+//! Parses request bodies and reports every invalid field. The runner validates job options. Pure.
 
 use crate::studies::submit::StudyRequest;
 use leadline_protocol::{
@@ -53,7 +52,8 @@ pub(crate) fn run_request(body: Value) -> Result<RunRequest, Vec<Problem>> {
     })
 }
 
-/// Invalid options of jobs, which the runner would report only once all other fields are valid.
+/// Problems with job options. They are also checked here, because the runner would report them only
+/// once all other fields are valid.
 pub(crate) fn job_problems(jobs: &[Value]) -> Vec<Problem> {
     match jobs {
         [] => Vec::new(),
@@ -63,7 +63,7 @@ pub(crate) fn job_problems(jobs: &[Value]) -> Vec<Problem> {
     }
 }
 
-/// Adds problems with fields that have no problem yet.
+/// Adds problems for fields that do not have a problem yet.
 pub(super) fn add_others(problems: &mut Vec<Problem>, others: Vec<Problem>) {
     for other in others {
         if !problems.iter().any(|problem| problem.field == other.field) {
@@ -190,7 +190,7 @@ fn jobs(fields: &mut ObjectReader) -> Vec<Value> {
     jobs.unwrap_or_default()
 }
 
-/// Rejects `jobs` in a request with `job_text`.
+/// Rejects `jobs` in a request that has `job_text`.
 fn no_jobs(fields: &mut ObjectReader) -> Vec<Value> {
     if fields.remove("jobs") {
         let detail = "jobs and job_text are mutually exclusive.";
@@ -284,7 +284,7 @@ mod tests {
     use crate::studies::experiments;
     use serde_json::json;
 
-    /// `expected`: the invalid fields.
+    /// `expected`: fields that must be reported as invalid.
     fn check(body: Value, expected: &[&str]) {
         let problems = run_request(body.clone()).err().unwrap_or_default();
         let fields: Vec<&str> = problems

@@ -129,7 +129,7 @@ pub(crate) fn router(state: AppState) -> Router {
         .layer(RequestBodyTimeoutLayer::new(BODY_TIMEOUT))
         .layer(map_response(headers::no_store))
         .layer(from_fn_with_state(state.auth.clone(), auth::require_access));
-    // Compression buffers data, which would delay streamed events.
+    // Not compressed, because compression buffers data and would delay streamed events.
     let compression = CompressionLayer::new().compress_when(
         DefaultPredicate::new().and(NotForContentType::const_new("application/x-ndjson")),
     );

@@ -175,7 +175,7 @@ pub(crate) async fn get_series(
     Ok(Json(series))
 }
 
-/// Returns the number of points.
+/// Validates the query. Returns the number of points.
 pub(crate) fn check_series(query: &SeriesQuery) -> Result<u32, Error> {
     let points = query.points.unwrap_or(series::DEFAULT_POINTS);
     if !(1..=MAX_POINTS).contains(&points) {
@@ -187,7 +187,7 @@ pub(crate) fn check_series(query: &SeriesQuery) -> Result<u32, Error> {
         ));
     }
     for (field, ms) in [("from_ms", query.from_ms), ("to_ms", query.to_ms)] {
-        // NaN is not in the range.
+        // NaN is outside every range, so this check also rejects it.
         if ms.is_some_and(|ms| !(-MAX_MS..=MAX_MS).contains(&ms)) {
             return Err(Error::invalid(
                 "bad_value",

@@ -52,7 +52,7 @@ async fn saved_study(runs: &Runs, n: u64) -> Result<SavedStudy, Error> {
         Some(_) => Some(runs.procedure_results(n).await?),
         None => None,
     };
-    // As in the web UI, the page of a sweep or procedure shows results instead of steps.
+    // As in the web UI, a sweep or procedure is shown by its results instead of its steps.
     let is_folded = procedure.is_some() || study.steps.iter().any(|step| !step.sweep.is_empty());
     let mut compared = None;
     let mut shown = Vec::new();
@@ -72,8 +72,8 @@ async fn saved_study(runs: &Runs, n: u64) -> Result<SavedStudy, Error> {
     })
 }
 
-/// The comparison on the study's page, and the time series of its groups; `None` if there are too
-/// few results.
+/// The comparison that the study's page shows, and the time series of the compared groups; `None`
+/// if there are too few results.
 async fn compare_steps(
     runs: &Runs,
     study: &Study,
@@ -89,7 +89,7 @@ async fn compare_steps(
     Ok(Some((comparison, series)))
 }
 
-/// Compares the steps as groups if they are repeated, otherwise their runs.
+/// Compares the steps as groups if they are repeated. Otherwise, compares their runs.
 fn compare_query(study: &Study) -> Option<CompareQuery> {
     let steps = study.steps.iter().map(|step| step.step).max()? as usize;
     if study.repeats > 1 && (MIN_GROUPS..=MAX_GROUPS).contains(&steps) {
@@ -121,7 +121,7 @@ fn compare_query(study: &Study) -> Option<CompareQuery> {
     })
 }
 
-/// The first run of each step that has started. Damaged runs are omitted.
+/// The first started run of each step. Damaged runs are omitted.
 async fn first_runs(runs: &Runs, study: &Study) -> Vec<Run> {
     let mut shown = Vec::new();
     for step in study.steps.iter().filter(|step| step.repeat == 1) {

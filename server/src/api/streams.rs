@@ -1,5 +1,5 @@
-//! Event streams: the events of one run over WebSocket or as NDJSON, and status changes of all runs
-//! over WebSocket.
+//! Event streams: a run's events over WebSocket or as NDJSON, and status changes of all runs over
+//! WebSocket.
 
 pub(crate) mod send_socket;
 
@@ -26,7 +26,7 @@ use leadline_protocol::{event::Event, query::StreamQuery};
 use std::{sync::Arc, time::Duration};
 use tokio::sync::broadcast::{self, error::RecvError};
 
-/// Time for streams to deliver their last events while the server stops.
+/// Time that streams have to deliver their last events when the server stops.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(300);
 
 type Upgrade = Result<WebSocketUpgrade, WebSocketUpgradeRejection>;
@@ -78,7 +78,7 @@ pub(crate) async fn stream_run(
     let closed = async move {
         let _permit = permit;
         until_closed(&mut phase).await;
-        // Lets streams of runs that have just ended deliver their last events.
+        // Gives streams of runs that have just ended time to deliver their last events.
         tokio::time::sleep(DRAIN_TIMEOUT).await;
     };
     let lines = ndjson(events).take_until(Box::pin(closed));

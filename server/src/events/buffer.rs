@@ -1,6 +1,6 @@
-//! The latest events of an active run. Bounded: stored events are evicted, and slow subscribers
-//! read them from the store. If events cannot be stored for a long time, the data of some samples
-//! is dropped.
+//! The latest events of an active run. Memory is limited: stored events are evicted, and slow
+//! subscribers read them from the store. If events cannot be stored for a long time, some samples
+//! lose their data.
 
 use crate::{scheduler::outcome::StopRequest, store::events::without_sample};
 use std::{
@@ -9,14 +9,14 @@ use std::{
 };
 use tokio::sync::watch;
 
-/// Number of stored events kept in memory: three seconds at the default sampling interval, so that
-/// subscribers without a backlog never read from the store.
+/// Maximum number of stored events kept in memory. It covers three seconds at the default sampling
+/// interval, so that subscribers that keep up never read from the store.
 const KEEP_LINES: usize = 32;
 /// Maximum size of stored events in memory, in bytes.
 const KEEP_BYTES: usize = 256 * 1024;
 
-/// Maximum size of all events in memory, in bytes: at least ten minutes at the default sampling
-/// interval.
+/// Maximum size of all events in memory, in bytes. It covers at least ten minutes at the default
+/// sampling interval.
 const MAX_BYTES: usize = 32 * 1024 * 1024;
 
 #[derive(Debug)]
@@ -41,11 +41,11 @@ struct Tail {
 #[derive(Debug, PartialEq)]
 pub(crate) enum BufferRead {
     Lines(Vec<Arc<str>>),
-    /// The events were evicted and must be read from the store.
+    /// The requested events were evicted, so they must be read from the store.
     InStore,
-    /// No events yet.
+    /// There are no new events yet.
     Empty,
-    /// No further events.
+    /// All events have been read, and the buffer is closed.
     Ended,
 }
 
@@ -91,7 +91,7 @@ impl EventBuffer {
         }
     }
 
-    /// Ends all subscriptions after the last event.
+    /// Closes the buffer, which ends all subscriptions after the last event.
     pub(crate) fn close(&self) {
         self.tail().closed = true;
         self.notify.send_modify(|_| {});
@@ -136,7 +136,7 @@ impl EventBuffer {
     }
 
     fn tail(&self) -> MutexGuard<'_, Tail> {
-        // No code panics while the lock is held.
+        // Ignore poisoning, because no code panics while it holds the lock.
         self.tail.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -146,7 +146,7 @@ impl Tail {
         self.first + self.lines.len() as u64
     }
 
-    /// Removes the data of every other sample.
+    /// Drops the data of every other sample.
     fn remove_samples(&mut self) {
         let mut is_removed = false;
         for line in &mut self.lines {

@@ -2,8 +2,8 @@
 //!
 //! Runner events are published immediately and stored in the background; samples are stored within
 //! half a second. The server's status changes are on disk before they are published. If the server
-//! crashes, events that were published but neither stored nor spooled are lost. Their sequence
-//! numbers are reused, starting with the `interrupted` event, which has a new epoch.
+//! crashes, published events that were neither stored nor spooled are lost. Their sequence numbers
+//! are reused by events of a new epoch, the first of which is `interrupted`.
 
 use crate::{
     events::{
@@ -28,13 +28,13 @@ use leadline_protocol::{
 use std::sync::Arc;
 use tokio::sync::{oneshot, watch};
 
-/// Epoch of a run whose published events have all been stored.
+/// Epoch in which all published events of a run have been stored.
 pub(crate) const COMPLETE: u32 = 0;
-/// Epoch of the last event of a run that may have lost published events. Such a run never
-/// continues.
+/// Epoch of the last event if some of the run's published events may have been lost. Such a run
+/// never continues.
 pub(crate) const SHORTENED: u32 = 1;
 
-/// `close` must be called when the run has ended.
+/// Callers must call `close` when the run has ended.
 pub(crate) struct Journal {
     buffer: Arc<EventBuffer>,
     recorder: Recorder,
@@ -48,8 +48,8 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// Continues after the last stored event. Fails if the database does not accept writes and
-    /// there is no spool.
+    /// Continues a run's journal after the last stored event. Fails if the database does not accept
+    /// writes and there is no spool.
     pub(crate) async fn resume(
         run: u64,
         status: RunStatus,
@@ -71,7 +71,7 @@ impl Journal {
         })
     }
 
-    /// Waits until `record` can return without delay. Cancel safe.
+    /// Waits until `record` can return without waiting. Cancel safe.
     pub(crate) async fn ready(&self) {
         self.recorder.ready().await;
     }
@@ -81,7 +81,7 @@ impl Journal {
         self.recorder.failed().await;
     }
 
-    /// Changes when a status has been stored.
+    /// Receiver that changes whenever a status has been stored.
     pub(crate) fn stored_status(&self) -> watch::Receiver<RunStatus> {
         self.recorder.stored_status()
     }
@@ -127,8 +127,8 @@ impl Journal {
         self.recorder.send(write).await
     }
 
-    /// Changes the status on behalf of the server, and publishes the change once it is on disk.
-    /// Returns false if the current status does not allow the change.
+    /// Changes the status for the server, and publishes the change once it is on disk. Returns
+    /// false if the current status does not allow the change.
     ///
     /// # Errors
     /// The change cannot be stored; `close` returns the cause.
@@ -170,7 +170,7 @@ impl Journal {
         self.recorder.close().await
     }
 
-    /// Returns the rollups that are now complete.
+    /// Adds an event to the rollups. Returns the rollups that it completes.
     fn add_to_rollups(&mut self, body: &EventBody) -> Vec<Rollup> {
         match body {
             EventBody::Accepted(accepted) => self.sample_ms = accepted.sample_ms,
@@ -189,7 +189,7 @@ impl Journal {
         Vec::new()
     }
 
-    /// Returns the incomplete rollups if the status is final.
+    /// If the status is final, returns the incomplete rollups.
     fn finish_rollups(&mut self, status: RunStatus) -> Vec<Rollup> {
         let rollups = self.rollups.as_mut().filter(|_| status.is_final());
         rollups.map_or_else(Vec::new, RollupBuilder::finish)
@@ -202,7 +202,7 @@ impl Journal {
     }
 }
 
-/// Frequent events are stored in batches.
+/// Whether the event is frequent, so that it can be stored in a batch.
 fn is_deferrable(body: &EventBody) -> bool {
     match body {
         EventBody::Sample(_) => true,

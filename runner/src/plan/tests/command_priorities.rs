@@ -1,4 +1,4 @@
-//! Priorities of individual I/Os.
+//! Per-I/O priorities (`cmdprio_*` options).
 
 use crate::plan::tests::{plan, resolved_job};
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ fn values_have_fios_defaults() {
         resolved(&json!({"cmdprio_percentage": 0, "cmdprio": 3})),
         Value::Null
     );
-    // The class is realtime unless it is given (engines/cmdprio.c, `fio_cmdprio_parse_and_gen`).
+    // The class defaults to realtime (engines/cmdprio.c, `fio_cmdprio_parse_and_gen`).
     let half = share(None, 50, [1, 0, 0]);
     assert_eq!(
         resolved(&json!({"cmdprio_percentage": 50})),
@@ -47,7 +47,7 @@ fn values_have_fios_defaults() {
             "write": [share(Some(1 << 20), 10, [2, 0, 0])]
         })
     );
-    // fio ignores directions without I/O.
+    // fio ignores priorities for directions that issue no I/O.
     assert_eq!(
         resolved(&json!({"rw": "randread", "cmdprio_percentage": "0,50"})),
         Value::Null

@@ -36,8 +36,8 @@ fn phases_and_estimate_for_a_mixed_job() {
             estimate.layout_bytes,
             estimate.measure_write_bytes
         ),
-        // 25 of every 100 I/Os are writes. All 25 writes of the last, partial round may be among a
-        // worker's last 44 I/Os.
+        // 25 of every 100 I/Os are writes. A worker's last, partial round of 44 I/Os may include
+        // all 25 of that round's writes.
         (Some(37.0), GIB, Some(2 * (2621 * 25 + 25) * 4096))
     );
     assert_eq!(estimate.buffer_bytes, 8 * 2 * 2 * 4096);
@@ -77,7 +77,7 @@ fn estimate_uses_time_size_and_count_limits() {
 #[test]
 fn window_spans_from_the_first_to_the_last_job() {
     for (times, ramp, measure) in [
-        // startdelay, ramp_time and runtime of each job.
+        // `startdelay`, `ramp_time` and `runtime` of each job, in ms.
         (vec![(0, 0, Some(30_000))], None, Some(30.0)),
         (vec![(0, 5000, Some(30_000))], Some(5.0), Some(30.0)),
         (vec![(2000, 0, Some(30_000))], Some(2.0), Some(30.0)),

@@ -1,4 +1,4 @@
-//! Options whose values are derived from several options, as in fio.
+//! Options whose values depend on other options, as in fio.
 
 use crate::plan::tests::{accepted, host::MIB, resolved_job};
 use leadline_protocol::plan::job::ResolvedJob;

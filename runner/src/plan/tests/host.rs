@@ -1,5 +1,5 @@
-//! A host with a fixed table of paths: two disks, a writable loop device and files in various
-//! states.
+//! Simulated host with a fixed table of paths: two disks, a writable loop device, and files in
+//! various states.
 
 use crate::plan::host_view::{DirectAlignment, HostView, PathFacts, PathKind};
 use leadline_protocol::problem::Problem;

@@ -1,4 +1,4 @@
-//! Tests of buffer registration and buffer sizes.
+//! Buffer sizes, and registration of buffers within the locked memory limit.
 
 use crate::plan::tests::{
     accepted,

@@ -4,7 +4,7 @@ use crate::plan::tests::{accepted, merge, plan, resolved_job};
 use leadline_protocol::plan::job::OverloadOptions;
 use serde_json::{Value, json};
 
-/// 1,000 reads per second, one in flight. Null removes an option.
+/// 1,000 reads per second at a queue depth of 1. `null` in `changes` removes an option.
 fn job(changes: &Value) -> Value {
     let job = json!({"filename": "full", "direct": 1, "rw": "randread", "ioengine": "io_uring",
         "runtime": "60s", "time_based": 1, "rate_iops": 1000, "overload_time": 5});
@@ -14,7 +14,7 @@ fn job(changes: &Value) -> Value {
     job
 }
 
-/// Codes and details of the problems, which all refer to `overload_time`.
+/// Code and detail of each problem. All of the problems must refer to `overload_time`.
 fn problems(changes: &Value) -> Vec<(String, String)> {
     let problems = plan(job(changes)).problems.into_iter();
     problems
@@ -57,7 +57,7 @@ fn overload_time_requires_rate_iops() {
         json!({"rate_iops": 0}),
         // A rate in bytes does not determine the number of arrivals.
         json!({"rate_iops": null, "rate": "1m"}),
-        // Only the rate of writes is limited, but the job reads.
+        // Only writes have a rate, but the job reads.
         json!({"rate_iops": ",1000"}),
         json!({"rate_iops": "0,1000"}),
         json!({"rate_iops": "1000,", "rw": "randwrite"}),
@@ -68,7 +68,7 @@ fn overload_time_requires_rate_iops() {
             "{changes}: {found:?}"
         );
     }
-    // The completed writes would hide the backlog of the reads.
+    // Only one direction has a rate: completed I/Os of the other direction would hide its backlog.
     for rate in ["1000,", ",1000", "0,1000"] {
         let found = problems(&json!({"rw": "randrw", "rate_iops": rate}));
         assert!(
@@ -109,7 +109,8 @@ fn zero_disables_overload_detection() {
     }
 }
 
-/// A second of arrivals, or four times the queue depth of all workers.
+/// The limit is one second of arrivals or four times the total queue depth of all workers,
+/// whichever is larger.
 #[test]
 fn limit_depends_on_rate_and_queue_depth() {
     for (changes, backlog, duration_ms) in [
@@ -122,7 +123,7 @@ fn limit_depends_on_rate_and_queue_depth() {
             256,
             5000,
         ),
-        // The rate of writes does not apply to reads.
+        // Only reads are issued, so the rate of writes is ignored.
         (json!({"rate_iops": "100,9000"}), 100, 5000),
         (json!({"rw": "randrw", "rate_iops": "100,300"}), 400, 5000),
     ] {

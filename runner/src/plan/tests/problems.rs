@@ -1,4 +1,4 @@
-//! Rejected jobs: each problem with its code, field and a substring of its text.
+//! Rejected jobs. Each case lists the problem's code, its field and a substring of its text.
 
 mod host;
 mod options;

@@ -8,7 +8,7 @@ use crate::plan::tests::{
 use leadline_protocol::plan::{job::ResolvedJob, target::Target};
 use serde_json::{Value, json};
 
-/// Path, worker, offset, size, length and layout, the last four in MiB.
+/// Path, worker, offset, size, length and layout of each target. The last four are in MiB.
 type Summary<'a> = (&'a str, Option<u32>, u64, u64, u64, u64);
 
 fn summary(target: &Target) -> Summary<'_> {

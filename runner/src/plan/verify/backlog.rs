@@ -1,13 +1,13 @@
-//! `verify_backlog`: blocks that are read back while the job writes.
+//! Resolves `verify_backlog`, which reads blocks back while the job is still writing.
 
 use crate::plan::issues::Issues;
 use leadline_protocol::{job::Job, plan::job::VerifyBacklog};
 
-/// The writes of the backlog are kept in memory: 16 MiB per worker.
+/// Each worker keeps the writes of its backlog in memory, which takes at most 16 MiB per worker.
 const MAX_WRITES: u32 = 1 << 20;
 
-/// `None` if nothing is read back before the end. In a mixed job, reads of the pattern and of the
-/// backlog would have one set of statistics.
+/// `None` if blocks are not read back during the job. This includes mixed jobs: the job's own reads
+/// and the verification reads would share one set of statistics.
 pub(super) fn resolve(job: &Job) -> Option<VerifyBacklog> {
     let writes = job.verify_backlog();
     let rw = job.rw().kind;

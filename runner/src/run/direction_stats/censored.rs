@@ -1,7 +1,7 @@
-//! Latency percentiles when some I/Os had not completed at the end. For these, the latency is only
-//! known to exceed the age (right-censored). The product-limit estimator uses completed and
-//! unfinished I/Os: Kaplan and Meier, Nonparametric Estimation from Incomplete Observations, JASA
-//! 53 (1958).
+//! Latency percentiles when some I/Os are still in flight at the end of a run. The latency of such
+//! an I/O is only known to exceed its current age (right-censored). The product-limit estimator
+//! includes both completed and unfinished I/Os: Kaplan and Meier, Nonparametric Estimation from
+//! Incomplete Observations, JASA 53 (1958).
 
 use leadline_protocol::histogram::{BUCKETS, bucket_of, midpoint_of, percentiles, sparse};
 
@@ -11,13 +11,13 @@ const EPSILON: f64 = 1e-9;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Percentile {
     pub ns: u64,
-    /// `ns` is a lower bound.
+    /// Whether `ns` is only a lower bound.
     pub is_bound: bool,
 }
 
-/// `counts`: completed I/Os by bucket; the slowest took `slowest_ns`. `ages_ns`: ages of the
-/// unfinished I/Os. `wanted`: percentiles in ascending order. Returns an empty list if there are no
-/// I/Os.
+/// Estimates the `wanted` percentiles, which must be in ascending order. Returns an empty list
+/// without I/Os. `counts`: completed I/Os per bucket. `slowest_ns`: latency of the slowest
+/// completed I/O. `ages_ns`: ages of the unfinished I/Os.
 pub(super) fn percentiles_with(
     counts: &[u64; BUCKETS],
     slowest_ns: u64,
@@ -35,7 +35,8 @@ pub(super) fn percentiles_with(
     let mut unfinished = [0; BUCKETS];
     for age_ns in ages_ns {
         let is_older = *age_ns >= slowest_ns;
-        // An unfinished I/O in the slowest I/O's bucket does not affect the tail if it is younger.
+        // An unfinished I/O in the same bucket as the slowest completed one has no effect on the
+        // tail if it is younger.
         let bucket = bucket_of(*age_ns);
         let is_same = bucket == bucket_of(slowest_ns);
         unfinished[bucket - usize::from(is_same && !is_older)] += 1;
@@ -76,7 +77,7 @@ fn completed_shares(counts: &[u64; BUCKETS], unfinished: &[u64; BUCKETS]) -> Vec
     shares
 }
 
-/// Percentiles if every unfinished I/O had completed at the end.
+/// Percentiles under the assumption that every unfinished I/O completed at the end of the run.
 fn lower_bounds(counts: &[u64; BUCKETS], unfinished: &[u64; BUCKETS], wanted: &[f64]) -> Vec<u64> {
     let mut all = *counts;
     for (sum, count) in all.iter_mut().zip(unfinished) {

@@ -24,7 +24,7 @@ pub(super) fn device_report(names: &[String], window: &CounterWindow) -> Option<
     }
     Some(DeviceReport {
         name: names.join("+"),
-        // Busy times are summed across the devices, so this is the mean.
+        // Mean utilization of the devices, because their busy times are summed.
         utilization: utilization(counts.busy_ms, window.elapsed_ns * names.len() as u64),
         counts,
         physical_devices,
@@ -62,7 +62,8 @@ fn percent(part_ns: u64, whole_ns: u64) -> f64 {
     }
 }
 
-/// A percentage of at most 100. The kernel counts busy time in ticks, so it may exceed the window.
+/// Converts busy time to a percentage, at most 100. The kernel counts busy time in ticks, so it may
+/// exceed the length of the window.
 fn utilization(busy_ms: u64, elapsed_ns: u64) -> f64 {
     percent(busy_ms * NS_PER_MS, elapsed_ns).min(100.0)
 }

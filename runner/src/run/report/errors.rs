@@ -1,4 +1,4 @@
-//! Failed I/Os: the one that ended the run, and those after which it continued.
+//! Failed I/Os: the one that ended the run, and those after which the run continued.
 
 use crate::{
     load::measure::exit::{IoError, LoopExit},

@@ -42,7 +42,8 @@ fn reads(worker: &MeasuredWorker) -> Option<PartEstimate> {
     })
 }
 
-/// Lookups are wrong if another program has enabled or disabled direct I/O on a loop device.
+/// The samples are wrong if another program has changed the direct I/O mode of a loop device during
+/// the run.
 fn are_unchanged(worker: &MeasuredWorker) -> bool {
     worker.layers.iter().all(|file| file.is_unchanged())
 }
@@ -74,7 +75,7 @@ fn writes(job: &ResolvedJob, worker: &MeasuredWorker) -> Option<PartEstimate> {
     let syncs = Syncs {
         completed: stats.of(Kind::Sync).ios.get(),
         // With several I/Os in flight, the next sync to complete may have been submitted before the
-        // write.
+        // write, so it need not include it.
         needed: if job.in_flight() > 1 { 2 } else { 1 },
         cover_all: worker.layers.len() == 1,
     };
@@ -99,10 +100,10 @@ fn writes(job: &ResolvedJob, worker: &MeasuredWorker) -> Option<PartEstimate> {
     })
 }
 
-/// The relation between a worker's syncs and the writes that they cover.
+/// Determines which of a worker's writes are covered by a completed sync.
 struct Syncs {
     completed: u64,
-    /// Number of completed syncs after a write that are needed to cover it.
+    /// A write is covered after this many syncs have completed.
     needed: u64,
     /// Whether the worker has only one target, so that every sync covers all its writes.
     cover_all: bool,

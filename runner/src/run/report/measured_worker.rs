@@ -44,7 +44,7 @@ impl MeasuredWorker {
         self.outcome.end_ns - self.outcome.measure_ns
     }
 
-    /// I/Os that count toward `number_ios`, including those of the ramp but not syncs.
+    /// Number of I/Os that count toward `number_ios`: includes the ramp, excludes syncs.
     pub(super) fn limited_ios(&self) -> u64 {
         let mut ios = 0;
         for stats in [&self.progress.ramp, self.stats()] {

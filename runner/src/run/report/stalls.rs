@@ -13,8 +13,8 @@ use leadline_protocol::{
 };
 use std::{cmp::Reverse, ops::Range};
 
-/// A stall is longer than this many median latencies: with I/Os of 1 GiB, for example, a second
-/// without completions is normal.
+/// Silences of up to this many median latencies are not stalls. With I/Os of 1 GiB, for example, a
+/// second without completions is normal.
 const MEDIAN_LATENCIES: u64 = 10;
 const MAX_SPANS: usize = 100;
 
@@ -62,8 +62,9 @@ pub(super) fn stalls(
     }
 }
 
-/// Uses the slowest direction: if all I/Os in flight are writes, the median of fast reads explains
-/// nothing. Without completions, there is no median.
+/// Minimum length of a stall in ns. Uses the median of the slowest direction: if all I/Os in flight
+/// are writes, the median of fast reads is irrelevant. Without completions, there is no median, and
+/// the minimum applies.
 fn threshold_ns(directions: [&DirectionStats; 3]) -> u64 {
     let medians = directions.iter().filter_map(|stats| {
         let median_ns = percentiles(&stats.lat_ns.buckets, &[50.0]);
@@ -72,8 +73,8 @@ fn threshold_ns(directions: [&DirectionStats; 3]) -> u64 {
     (medians.max().unwrap_or(0) * MEDIAN_LATENCIES).max(MIN_SILENCE_NS)
 }
 
-/// Clips periods without completions to the measured window: those of a blocked worker can extend
-/// beyond its end.
+/// Clips the silences to the measured window, because a blocked worker's silence can extend beyond
+/// its end.
 fn worker_stalls(worker: &MeasuredWorker, threshold_ns: u64) -> WorkerStalls {
     let window = worker.outcome.measure_ns..worker.outcome.end_ns;
     let spans = worker.silences.iter();

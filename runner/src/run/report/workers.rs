@@ -145,7 +145,7 @@ fn latency_target(job: &ResolvedJob, workers: &[&MeasuredWorker]) -> Option<Late
     })
 }
 
-/// Completed reads, writes and trims before the measured window.
+/// Reads, writes and trims that completed before the measured window.
 fn ramp_completed(workers: &[&MeasuredWorker]) -> u64 {
     let directions = workers
         .iter()
@@ -153,7 +153,7 @@ fn ramp_completed(workers: &[&MeasuredWorker]) -> u64 {
     directions.map(|stats| stats.ios.get()).sum()
 }
 
-/// `stop`: the cause if the worker ended before its limits.
+/// `stop`: the reason if the worker was stopped before it reached its limits.
 fn ended_by(job: &ResolvedJob, worker: &MeasuredWorker, stop: Option<EndedBy>) -> EndedBy {
     let runtime_ns = job.timing.runtime_ms.map(|ms| ms * NS_PER_MS);
     let is_over = runtime_ns.is_some_and(|runtime_ns| worker.measured_ns() >= runtime_ns);
@@ -171,8 +171,7 @@ fn ended_by(job: &ResolvedJob, worker: &MeasuredWorker, stop: Option<EndedBy>) -
     }
 }
 
-/// An error takes precedence over a signal, a signal over a limit, and a time limit over other
-/// limits.
+/// Order of precedence: errors, signals, violated limits, time limits, other limits.
 pub(super) fn overall_ended_by(ends: impl Iterator<Item = EndedBy>) -> EndedBy {
     let precedence = |end: &EndedBy| match end {
         EndedBy::Size => 0,
@@ -187,7 +186,8 @@ pub(super) fn overall_ended_by(ends: impl Iterator<Item = EndedBy>) -> EndedBy {
     ends.max_by_key(precedence).unwrap_or(EndedBy::Size)
 }
 
-/// Total time that I/Os in flight at the end spent in the measured window.
+/// Sums up, for all I/Os in flight at the end, the time that each of them spent in the measured
+/// window.
 fn unfinished_ns(worker: &MeasuredWorker) -> u64 {
     let ages = worker.outcome.unfinished.iter().map(|io| io.age_ns);
     ages.map(|age_ns| age_ns.min(worker.measured_ns())).sum()

@@ -1,5 +1,5 @@
-//! Counts the arrivals of jobs with `rate_iops`, to distinguish a backlog from a slow rate. The
-//! arrival schedules are pure and seeded, so they are computed again here.
+//! Counts the arrivals of jobs with `rate_iops`, to distinguish a growing backlog from a low rate.
+//! Arrival schedules are seeded and deterministic, so the sampler recomputes them.
 
 use crate::{
     load::{pattern::io::Io, rate::arrival_schedule::ArrivalSchedule},
@@ -16,13 +16,13 @@ use leadline_protocol::{
     report::arrivals::{ArrivalReport, Growth, Overload, growth},
 };
 
-/// Number of readings above which older ones are thinned out. The quarters of a window can then be
-/// located to within 0.1 % of its length.
+/// Maximum number of readings; above it, older readings are thinned out. This number locates the
+/// quarters of a window to within 0.1 % of its length.
 const MAX_READINGS: usize = 4096;
 const QUARTERS: u64 = 4;
 
-/// The jobs with `rate_iops` for each direction. If one direction had no rate, its completed I/Os
-/// would hide the backlog of the other.
+/// Monitors jobs that have `rate_iops` in every direction they use. Without a rate in one
+/// direction, its completed I/Os would hide the other direction's backlog.
 #[derive(Default)]
 pub(crate) struct Arrivals {
     monitors: Vec<Monitor>,
@@ -74,7 +74,7 @@ impl DueCounter {
         }
     }
 
-    /// Number of arrivals until `now_ns`, which must not decrease.
+    /// Number of arrivals up to `now_ns`, which must not decrease between calls.
     fn advance(&mut self, now_ns: u64) -> u64 {
         let since_begin_ns = now_ns.saturating_sub(self.begin_ns);
         while self.next_ns <= since_begin_ns {
@@ -106,7 +106,7 @@ impl Arrivals {
         }
     }
 
-    /// Ends the jobs that are overloaded at `end_ns`.
+    /// Ends the jobs that are overloaded as of `end_ns`.
     pub(super) fn end_overloaded(&mut self, pool: &WorkerPool, end_ns: u64) {
         for monitor in self.monitors.iter_mut().filter(|monitor| monitor.is_active) {
             if monitor.overload.is_none()
@@ -123,7 +123,7 @@ impl Arrivals {
         monitors.any(|monitor| monitor.job == job && monitor.overload.is_some())
     }
 
-    /// `None` for a job without `rate_iops`. The job must have ended.
+    /// `None` for jobs without `rate_iops`. Must be called after the job has ended.
     pub(crate) fn report(&self, job: usize, ramp_completed: u64) -> Option<ArrivalReport> {
         let monitor = self.monitors.iter().find(|monitor| monitor.job == job)?;
         monitor.report(ramp_completed)
@@ -177,8 +177,8 @@ impl Monitor {
         self.is_active = !state.is_done;
     }
 
-    /// Whether the job is overloaded at the last reading: by its last seconds, and by the growth of
-    /// its backlog in the whole window, as in a load–latency curve.
+    /// Whether the job is overloaded at the last reading. Considers both its last seconds and the
+    /// growth of its backlog over the whole window, as load–latency curves do.
     fn detect(&mut self) -> bool {
         let (Some(detector), Some(last)) = (&mut self.detector, self.readings.last()) else {
             return false;

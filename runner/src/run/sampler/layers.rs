@@ -1,4 +1,5 @@
-//! The layers that served the I/Os of a phase so far and of each sample, from the workers' lookups.
+//! Estimates which layers served the I/Os of each sample and of the phase so far, from the workers'
+//! lookups.
 
 use crate::{
     analysis::{
@@ -18,9 +19,9 @@ pub(crate) struct PhaseLayers {
 /// Lookups in one sample.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LayersInSample {
-    /// `None` if reads are not looked up, such as those of a pipe.
+    /// `None` if reads cannot be looked up, for example on a pipe.
     pub reads: Option<SampledReads>,
-    /// A window of writes that ended with this sample.
+    /// The window of writes that ended with this sample, if any.
     pub writes: Option<WriteWindow>,
 }
 
@@ -38,8 +39,8 @@ impl PhaseLayers {
         }
     }
 
-    /// `phase_so_far`: all samples of the phase. `residency`: set if it was read at the end of this
-    /// sample.
+    /// `phase_so_far`: totals of all samples in the phase. `residency`: present if it was read at
+    /// the end of this sample.
     pub(crate) fn push(
         &mut self,
         now_ms: f64,

@@ -1,5 +1,5 @@
-//! The limits that end a run: `rate_min`, `rate_iops_min` and `max_latency`. The first violation is
-//! kept for the report.
+//! Limits that end a run when they are violated: `rate_min`, `rate_iops_min` and `max_latency`. The
+//! report contains the first violation.
 
 use crate::{
     load::stats::{IoStats, WorkerStats},
@@ -44,8 +44,7 @@ impl Limits {
         self.check_latencies(pool)
     }
 
-    /// Checks only the latencies, including after the last I/O. Returns true if a limit was
-    /// violated.
+    /// Checks only latencies. Also used after the last I/O. Returns true if a limit was violated.
     pub(super) fn check_latencies(&mut self, pool: &WorkerPool) -> bool {
         if self.violated.is_none() && !self.max_latencies_ns.is_empty() {
             let workers = pool.jobs_by_worker().zip(pool.stats(Phase::Measure));

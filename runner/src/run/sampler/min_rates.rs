@@ -1,4 +1,4 @@
-//! Checks `rate_min` and `rate_iops_min`: the rates of each worker per `rate_cycle`, after the
+//! Checks `rate_min` and `rate_iops_min`: each worker's rates in every `rate_cycle`, except in the
 //! first two seconds (fio backend.c, `__check_min_rate`).
 
 use crate::{
@@ -14,7 +14,7 @@ use leadline_protocol::{
     report::limit::ViolatedLimit,
 };
 
-/// Time at the start of the measured window that is not checked.
+/// Initial part of the measured window that is not checked, in ns.
 const GRACE_NS: u64 = 2 * NS_PER_SECOND;
 
 /// The workers of jobs with a minimum rate.
@@ -52,7 +52,7 @@ impl MinRates {
         }
     }
 
-    /// Returns the job and the limit if a worker was too slow.
+    /// Returns the job and its violated limit if a worker is too slow.
     pub(super) fn check(
         &mut self,
         pool: &WorkerPool,
@@ -171,8 +171,8 @@ mod tests {
         ]
     }
 
-    /// The summary of the first cycle that is too slow. `ios`: totals at full
-    /// seconds.
+    /// The summary of the first cycle that is too slow. `ios`: cumulative I/Os, one entry per
+    /// second.
     fn summary(mut monitor: Monitor, ios: &[u64]) -> Option<String> {
         let seconds = ios.iter().enumerate();
         let mut violated = seconds.filter_map(|(second, ios)| {

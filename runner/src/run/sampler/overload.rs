@@ -1,5 +1,5 @@
-//! Detects that more I/Os arrive than the storage completes, so that the remaining run would show
-//! nothing new. Pure.
+//! Detects that I/Os arrive faster than the storage completes them, in which case continuing the
+//! run yields no new information. Pure.
 //!
 //! Pauses, slow starts, throttling and devices that have become slower do not end a run early.
 
@@ -10,19 +10,20 @@ use leadline_protocol::{
 use std::collections::VecDeque;
 
 const NS_PER_MS: u64 = 1_000_000;
-/// Parts of the period, in each of which the backlog must rise.
+/// Number of parts into which the period is divided. The backlog must grow in each of them.
 const PARTS: usize = 5;
-/// A part contains a pause if fewer I/Os complete in it than this share of the mean.
+/// If a part has fewer completed I/Os than this share of the mean, it contains a pause.
 const MIN_SHARE_OF_MEAN: f64 = 0.5;
-/// Storage that completed more I/Os earlier in the run has become slower, possibly temporarily.
+/// If the completion rate is below this share of the best earlier rate, the storage has slowed
+/// down, possibly temporarily.
 const MIN_SHARE_OF_BEST: f64 = 0.9;
 
-/// The state of a job at one time.
+/// A job's counters at one time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mark {
     /// CLOCK_MONOTONIC, in ns.
     pub at_ns: u64,
-    /// I/Os that are due and not complete.
+    /// I/Os that are due but not complete.
     pub backlog: u64,
     /// Arrivals so far.
     pub due: u64,
@@ -36,9 +37,9 @@ pub(super) struct Detector {
     part_ns: u64,
     /// The start of the measured window; 0 before the first reading.
     start_ns: u64,
-    /// The boundaries of the last parts.
+    /// Counters at the boundaries of the most recent parts.
     marks: VecDeque<Mark>,
-    /// Highest completion rate of an earlier period, in I/Os per ns.
+    /// Highest completion rate of any earlier period, in I/Os per ns.
     best: f64,
 }
 
@@ -64,8 +65,8 @@ impl Detector {
             if elapsed_ns < self.part_ns {
                 return None;
             }
-            // The runner was paused, or the readings are too far apart to evaluate the time between
-            // them.
+            // The time between the readings cannot be evaluated: the runner was paused, or the
+            // readings are too far apart.
             if elapsed_ns > self.part_ns * 3 / 2 {
                 self.marks.clear();
             }

@@ -6,14 +6,14 @@ use leadline_protocol::report::missing_time::PauseCause;
 use rustix::time::{ClockId, clock_gettime};
 use std::ops::Range;
 
-/// Minimum delay that is a pause, in ns. Shorter delays are normal on a loaded host.
+/// Minimum delay that counts as a pause, in ns. Shorter delays are normal on a loaded host.
 const MIN_PAUSE_NS: u64 = 500 * NS_PER_MS;
 const MAX_PAUSES: usize = 100;
 
 #[derive(Debug)]
 pub(crate) struct Pauses {
     pub found: Vec<(Range<u64>, PauseCause)>,
-    /// Time that the host was suspended since boot, in ns.
+    /// Time since boot that the host was suspended, in ns.
     suspended_ns: u64,
 }
 

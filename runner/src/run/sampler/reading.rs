@@ -1,4 +1,4 @@
-//! Counters at one time, and the sample between two times.
+//! Counters at one time, and samples as the difference between two readings.
 
 use crate::{
     run::sampler::totals::IoTotals,

@@ -1,5 +1,5 @@
-//! Periods in which a worker had I/Os in flight and none of them completed, checked once per
-//! sample. The first and last sample interval of such a period may be missing.
+//! Silences: periods in which a worker has I/Os in flight and none of them completes. They are
+//! checked once per sample, so up to one sample interval at the start and at the end may be missed.
 
 use crate::{
     load::{pattern::io::Kind, stats::WorkerStats},
@@ -10,7 +10,7 @@ use std::ops::Range;
 
 /// Minimum length of a recorded silence, in ns.
 pub(crate) const MIN_SILENCE_NS: u64 = NS_PER_SECOND;
-/// Bounds the memory of runs without a time limit.
+/// Maximum number of recorded silences, which bounds the memory of runs without a time limit.
 const MAX_SPANS: usize = 10_000;
 
 #[derive(Debug, Default)]
@@ -25,8 +25,8 @@ pub(crate) struct Silence {
 }
 
 impl Silence {
-    /// Adds a sample. `is_exempt`: a lack of completions in this sample was not caused by the
-    /// storage.
+    /// Adds a sample. `is_exempt`: whether something other than the storage explains a lack of
+    /// completions in this sample.
     pub(crate) fn push(&mut self, now_ns: u64, stats: &WorkerStats, is_exempt: bool) {
         let ended_ios = stats.ended();
         let has_progressed = ended_ios != self.ended_ios;
@@ -78,8 +78,9 @@ fn length(span: &Range<u64>) -> u64 {
     span.end - span.start
 }
 
-/// Whether a worker is waiting for kernel writeback: an fsync or a throttled buffered write takes a
-/// long time even though the job's devices work. `is_writing` takes the kernel name of a device.
+/// Whether a worker is waiting for kernel writeback: an fsync or a throttled buffered write may
+/// take long even if the job's devices work. `is_writing` returns whether a device (kernel name) is
+/// completing writes.
 pub(crate) fn waits_for_writeback(
     stats: &WorkerStats,
     job: &ResolvedJob,

@@ -1,4 +1,5 @@
-//! Ends jobs at steady state, which is detected from their workers' counters once per interval.
+//! Ends jobs that have reached steady state, which is evaluated once per interval from their
+//! workers' counters.
 
 use crate::{
     run::worker_pool::{
@@ -38,8 +39,8 @@ impl SteadyStates {
         }
     }
 
-    /// Ends the jobs that have attained their steady state. Returns true if there are any. `now_ns`
-    /// must be later than the time at which the workers were found to be done.
+    /// Ends the jobs that have reached steady state. Returns true if there are any. `now_ns` must
+    /// be later than the time at which the workers were found to be done.
     pub(super) fn check(&mut self, pool: &WorkerPool, now_ns: u64) -> bool {
         let mut has_ended = false;
         for monitor in self.monitors.iter_mut().filter(|monitor| monitor.is_active) {
@@ -88,7 +89,7 @@ struct Interval {
     lat_ns: f64,
 }
 
-/// The steady-state detection of one job.
+/// Steady-state detection for one job.
 struct Monitor {
     job: usize,
     options: SteadyStateOptions,
@@ -136,8 +137,8 @@ impl Monitor {
         self.start_ns + self.number * self.interval_ns()
     }
 
-    /// Evaluates an interval if it has ended. The last interval of a job is complete if the job ran
-    /// until its scheduled end.
+    /// Evaluates the current interval if it has ended. A job's last interval counts as complete if
+    /// the job ran until its scheduled end.
     fn observe(&mut self, state: &JobState, now_ns: u64) -> Option<SteadyStateProgress> {
         let end_ns = now_ns.min(state.end_ns);
         let is_due = end_ns >= self.due_ns();
@@ -166,8 +167,8 @@ impl Monitor {
         self.last_ns = now_ns;
         self.last = completed;
         self.last_lat_sum_ns = state.lat_sum_ns;
-        // Rounds to the nearest boundary, so after a late reading the next interval is at least
-        // half as long as configured.
+        // Round to the nearest boundary, so that the interval after a late reading is at least half
+        // as long as configured.
         let interval_ns = self.interval_ns();
         self.number = (now_ns - self.start_ns + interval_ns / 2) / interval_ns + 1;
         let window = self.window();
@@ -183,7 +184,7 @@ impl Monitor {
         }
     }
 
-    /// `otherwise`: the progress to report if the steady state has not been attained.
+    /// `otherwise`: the progress to report if the job has not reached steady state.
     fn summary(&self, otherwise: Progress) -> String {
         let attained_s = self.attained_s().map(Progress::AttainedAfter);
         let value = self.window().map(|window| {

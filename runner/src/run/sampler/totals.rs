@@ -1,5 +1,5 @@
-//! Sums of the workers' statistics, and their differences per window. Reads the live counters
-//! without locks.
+//! Sums of the workers' statistics, and the differences between two readings. Reads the live
+//! counters without locks.
 
 use crate::{
     analysis::{sampled_reads::SampledReads, sampled_writes::SampledWrites},
@@ -55,8 +55,9 @@ impl DirectionTotals {
         }
     }
 
-    /// Derives the number of I/Os from the buckets, so that the two agree in every sample. An I/O
-    /// that a worker is currently counting appears in the next sample.
+    /// Derives the number of I/Os from the buckets, so that the count and the histogram agree in
+    /// every sample. If a worker is updating its counters at this moment, the I/O appears in the
+    /// next sample.
     fn since(&self, before: &Self) -> IoCounts {
         let mut window = Self::default();
         for (bucket, count) in window.buckets.iter_mut().enumerate() {

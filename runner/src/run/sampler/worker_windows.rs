@@ -24,7 +24,7 @@ struct Reading {
     start_ns: u64,
     at_ns: u64,
     directions: [Totals; 3],
-    /// Whether the window of the last I/O has been emitted.
+    /// Whether the worker's final window has been emitted.
     has_ended: bool,
 }
 
@@ -66,7 +66,7 @@ impl WorkerWindows {
                 self.last.push(Reading::default());
             }
             let last = &mut self.last[index];
-            // A stop sets the schedule to 0.
+            // The schedule is 0 after a stop, so keep the original start.
             if last.start_ns == 0 {
                 last.start_ns = state.start_ns;
                 last.at_ns = state.start_ns;

@@ -1,4 +1,4 @@
-//! Reads the blocks of a job by offset.
+//! Reads a job's written blocks in offset order.
 
 use crate::{
     load::verify::{
@@ -30,11 +30,11 @@ use std::{
 
 /// Bytes per read.
 const CHUNK_BYTES: u64 = 1 << 20;
-/// Bytes per step: large enough for a negligible thread overhead, small enough for progress
-/// updates.
+/// Bytes per step: large enough that thread overhead is negligible, small enough for frequent
+/// progress updates.
 const STEP_BYTES: u64 = 64 << 20;
 
-/// A worker's targets and the last write to each block.
+/// A worker's targets, and its last write to each block.
 pub(crate) struct WorkerBlocks {
     pub number: u32,
     pub targets: Vec<OpenTarget>,
@@ -54,7 +54,7 @@ pub(crate) struct JobVerifier {
     report: VerifyReport,
 }
 
-/// The next block.
+/// Position of the next block.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cursor {
     worker: usize,
@@ -72,7 +72,7 @@ struct OpenFile {
     alignment: u64,
 }
 
-/// A chunk of consecutive blocks of a target.
+/// Consecutive blocks of a target that are read together.
 struct Chunk {
     first: usize,
     count: usize,

@@ -1,13 +1,14 @@
-//! Reads CLOCK_MONOTONIC from the time stamp counter if the kernel uses it: 10 ns per reading
-//! instead of 25 ns for clock_gettime(2), which matters for I/O from the page cache.
+//! Computes CLOCK_MONOTONIC from the time stamp counter if that is the kernel's clock source. A
+//! reading takes 10 ns instead of 25 ns for clock_gettime(2), which is significant for I/O from the
+//! page cache.
 //!
-//! The counter is synchronized with CLOCK_MONOTONIC at most every 256 ms, so that it follows rate
-//! adjustments by NTP. If the counter cannot be used, every reading calls clock_gettime.
+//! At least every 256 ms, this clock is synchronized with CLOCK_MONOTONIC, so that it follows NTP
+//! rate adjustments. If the counter cannot be used, every reading calls clock_gettime.
 
 use crate::system::clock::{Clock, Monotonic, NS_PER_MS};
 use std::{cell::Cell, fs::read_to_string};
 
-/// Shortest interval for measuring the rate: an error of 30 ns is 30 ppm of this interval.
+/// Shortest interval over which the rate is measured: an error of 30 ns is 30 ppm of this interval.
 const MIN_SPAN_NS: u64 = NS_PER_MS;
 /// Longest interval between two anchors. Ticks × rate must stay below 2^64, which is 4 s × 2^32.
 const MAX_SPAN_NS: u64 = 256 * NS_PER_MS;
@@ -23,7 +24,7 @@ pub(crate) fn is_trusted() -> bool {
     cfg!(target_arch = "x86_64") && source.is_ok_and(|name| name.trim() == "tsc")
 }
 
-/// A clock for one thread, because readings update `anchor`.
+/// Each thread needs its own clock, because readings update `anchor`.
 #[derive(Debug)]
 pub(crate) struct Tsc {
     trusted: bool,
@@ -35,16 +36,16 @@ struct Anchor {
     ticks: u64,
     /// Time of this clock at `ticks`.
     clock_ns: u64,
-    /// CLOCK_MONOTONIC at `ticks`.
+    /// CLOCK_MONOTONIC time at `ticks`.
     monotonic_ns: u64,
     /// ns per tick × 2^32.
     rate: u64,
-    /// Ticks until the next anchor is needed.
+    /// Ticks after which a new anchor is needed.
     span: u64,
 }
 
 impl Tsc {
-    /// `trusted`: whether the kernel's clock uses the counter. If not, every reading calls
+    /// `trusted`: whether the counter is the kernel's clock source. If not, every reading calls
     /// clock_gettime.
     pub(crate) fn new(trusted: bool) -> Self {
         let (ticks, ns) = read_both();
@@ -111,7 +112,7 @@ fn quotient(a: u64, b: u64) -> u64 {
     ((u128::from(a) << FRACTION) / u128::from(b)) as u64
 }
 
-/// Reads the counter and CLOCK_MONOTONIC at the same point in time, to within about 10 ns.
+/// Reads the counter and CLOCK_MONOTONIC at nearly the same time (within about 10 ns).
 fn read_both() -> (u64, u64) {
     let read = || {
         let before = ticks();
@@ -139,7 +140,7 @@ fn ticks() -> u64 {
 mod tests {
     use super::*;
 
-    /// Permitted difference from CLOCK_MONOTONIC.
+    /// Permitted deviation from CLOCK_MONOTONIC.
     const TOLERANCE_NS: u64 = 1000;
 
     fn check(clock: &Tsc) {

@@ -7,8 +7,8 @@ use std::{
     os::fd::{AsFd, AsRawFd, OwnedFd},
 };
 
-/// The backing file and the offset of the device in it, to find holes; `None` if the file is not
-/// visible. Writes the device's dirty pages, so that the file contains all of its data.
+/// The backing file and the device's offset in it, used to find holes; `None` if the file is not
+/// visible. Writes back the device's dirty pages, so that the file contains all of its data.
 pub(super) fn holes(device: impl AsFd, block: &BlockDevice) -> Option<(OwnedFd, u64)> {
     let backing = block.backing.as_ref()?;
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;

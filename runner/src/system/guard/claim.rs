@@ -22,12 +22,12 @@ use std::{
     time::Duration,
 };
 
-/// Attempts to open a device exclusively: a plan or device list in another process holds the device
-/// for less than 1 ms.
+/// Number of attempts to open a device exclusively. A plan or device list in another process holds
+/// the device for less than 1 ms.
 const CLAIM_TRIES: u32 = 5;
 const CLAIM_PAUSE: Duration = Duration::from_millis(10);
 
-/// A message lists at most this many processes.
+/// Maximum number of processes that a message lists.
 const MAX_PROCESSES: usize = 4;
 
 /// Opens a device with O_EXCL, so that no other program can start using it.
@@ -79,9 +79,9 @@ fn held(block: &BlockDevice) -> Problem {
     Problem::guard("device_in_use", FIELD, detail, remedy)
 }
 
-/// Other processes that have the device, its disk or one of its partitions open: an exclusive open
-/// of a disk also covers its partitions, and vice versa. The kernel does not show which of them is
-/// exclusive.
+/// Other processes that have the device, its disk or one of its partitions open, because an
+/// exclusive open of a disk also covers its partitions, and vice versa. The kernel does not report
+/// which of these processes opened it exclusively.
 fn processes(kernel: &Kernel, block: &BlockDevice) -> Vec<Process> {
     let disk = block.disk.as_ref().unwrap_or(&block.name);
     let is_disk = |dir: Option<&Path>| {
@@ -141,7 +141,7 @@ mod tests {
                 claim(path, &block).map_err(|problem| problem.code)
             })
         };
-        // A busy host may suspend the other thread for longer.
+        // The other thread may be delayed for longer on a busy host.
         let mut attempts = (0..20).map(|_| claim_while_held(Duration::from_millis(15)));
         assert!(attempts.any(|claimed| claimed.is_ok()));
         let code = claim_while_held(Duration::from_secs(1)).unwrap_err();
@@ -175,7 +175,7 @@ mod tests {
         };
         let path = Path::new(&device.path);
         let held = open_device(path, OFlags::EXCL).unwrap();
-        // The exclusive open belongs to the inherited descriptor.
+        // The exclusive open is held by the inherited descriptor.
         let mut holder = Command::new("sleep")
             .arg("60")
             .stdin(Stdio::from(held))
@@ -191,7 +191,7 @@ mod tests {
             .collect();
         holder.kill().unwrap();
         holder.wait().unwrap();
-        // The losetup of another test may have it open for a moment.
+        // `losetup` in another test may briefly have it open.
         assert!(
             details.iter().any(|detail| detail.ends_with(&expected)),
             "{details:?}"

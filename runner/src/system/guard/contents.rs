@@ -1,4 +1,4 @@
-//! Examines the contents of a target that a write would destroy: signatures, and a sample of its
+//! Examines the target's contents that a write would destroy: signatures, and a sample of the
 //! bytes.
 //!
 //! Signatures alone miss raw databases and encrypted data without a header, so every nonzero byte
@@ -50,7 +50,8 @@ static ZEROS: [u8; ALIGN as usize] = [0; ALIGN as usize];
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Contents {
-    /// Such as `ext4 "photos", 812 GiB used`, or `sdb1: ext4 "photos", 812 GiB used`.
+    /// Description such as `ext4 "photos", 812 GiB used`, with a prefix for a partition: `sdb1:
+    /// ext4 "photos", 812 GiB used`.
     signatures: Vec<String>,
     /// UUIDs of filesystems and other signatures.
     uuids: Vec<String>,
@@ -66,8 +67,8 @@ pub(crate) struct Contents {
 pub(crate) struct Source<'a> {
     pub target: BorrowedFd<'a>,
     pub length: u64,
-    /// The file that has holes where the target was never written, and the offset of the target's
-    /// first byte in it. For a loop device, this is the backing file.
+    /// The file that has holes wherever the target was never written, and the offset in that file
+    /// of the target's first byte. For a loop device, this is the backing file.
     pub holes: Option<(BorrowedFd<'a>, u64)>,
 }
 
@@ -150,7 +151,7 @@ impl Contents {
         self.signatures.is_empty() && !self.has_data && self.unread_bytes == 0
     }
 
-    /// Descriptions of the contents, to show to the user. Never empty.
+    /// Descriptions of the contents to show to the user. Never empty.
     pub(crate) fn sentences(&self) -> Vec<String> {
         match (self.signatures.is_empty(), self.has_data) {
             (false, _) => self.signatures.clone(),
@@ -305,11 +306,12 @@ impl<'a> Sample<'a> {
         Ok(0)
     }
 
-    /// Reads the beginning of a range. Returns the number of bytes, 0 at its end.
+    /// Reads the beginning of a range. Returns the number of bytes read, which is 0 at the end of
+    /// the target.
     fn read_chunk(&mut self, range: Range<u64>) -> io::Result<u64> {
         let at = range.start;
-        // Direct I/O reads whole blocks. The rest of the last block is beyond the end of the file,
-        // or is read twice.
+        // Direct I/O reads whole blocks. Any excess in the last block is beyond the end of the
+        // file, or is read a second time.
         let bytes = range.end.saturating_sub(at).next_multiple_of(ALIGN);
         let bytes = bytes.min(CHUNK_BYTES as u64) as usize;
         let buffer = &mut self.buffer[self.first..self.first + bytes];
@@ -323,14 +325,14 @@ impl<'a> Sample<'a> {
                 self.has_data = true;
                 self.hash.update(at.to_le_bytes());
                 self.hash.update(block);
-                // Best effort: if this fails, only the content type is not reported.
+                // Best effort: if this fails, the report only lacks the content type.
                 let _ = self.copy.as_ref().map(|copy| pwrite(copy, block, at));
             }
         }
         Ok(read as u64)
     }
 
-    /// Skips holes. If they are unknown, every byte may be data.
+    /// Skips holes. If holes are unknown, every byte is treated as data.
     fn next_data(&self, at: u64) -> u64 {
         let Some((file, offset)) = self.holes else {
             return at;

@@ -48,8 +48,8 @@ impl Guard {
         }
         self.check_write(block)?;
         let claim = claim(path, block)?;
-        // The backing file may have changed between the inventory and the claim. The claim prevents
-        // further changes.
+        // The backing file may have changed between the inventory and the claim, so check it again.
+        // The claim prevents further changes.
         if let Some(backing) = &block.backing
             && !backing.is_attached_to(&claim)
         {
@@ -70,7 +70,7 @@ impl Guard {
         })
     }
 
-    /// Claims the backing devices of loop devices. The loop driver does not claim them.
+    /// Claims the backing devices of loop devices, because the loop driver does not claim them.
     fn claim_lower(&self, block: &BlockDevice) -> Result<Vec<OwnedFd>, Problem> {
         let changed = self.host.changed_devices(block).into_iter();
         let backing = changed.filter_map(|device| device.backing.as_ref()?.device);
@@ -78,7 +78,8 @@ impl Guard {
         lower.map(claim_by_name).collect()
     }
 
-    /// Checks only the inventory. Reports current use before device properties such as read-only.
+    /// Checks the device using only the inventory. Reports current use before device properties
+    /// such as read-only.
     pub(crate) fn check_write(&self, block: &BlockDevice) -> Result<(), Problem> {
         if let Some(used_by) = self.host.uses(block).first() {
             return Err(in_use(block, used_by));
@@ -119,8 +120,8 @@ impl Guard {
         self.run_loops.contains(&block.dev)
     }
 
-    /// The backing file of a loop device, if its path still refers to it and is under a target
-    /// root.
+    /// The backing file of a loop device, if its path still refers to the same file and is under a
+    /// target root.
     pub(crate) fn backing_file_in_root(&self, block: &BlockDevice) -> Option<(PathBuf, Stat)> {
         let backing = block.backing.as_ref()?;
         let found = ResolvedPath::find(Path::new(&backing.path));
@@ -131,8 +132,8 @@ impl Guard {
         (is_shown && is_allowed).then_some((found.path, stat))
     }
 
-    /// Checks that the operator listed the device for raw writes, by an identity that is unique on
-    /// this host.
+    /// Checks that the operator listed the device for raw writes, and that its identity is unique
+    /// on this host.
     fn check_listed(&self, block: &BlockDevice) -> Result<(), Problem> {
         let path = block.path();
         let Some(found) = identity(&self.host, block) else {
@@ -215,7 +216,7 @@ pub(super) mod tests {
 
     pub(in crate::system::guard) const BYTES: u64 = 1 << 20;
 
-    /// A loop device on a file in its own directory.
+    /// A loop device on a file, which has its own directory.
     pub(in crate::system::guard) struct Attached {
         directory: tempfile::TempDir,
         pub path: String,
@@ -233,7 +234,7 @@ pub(super) mod tests {
             Some(Self { directory, path })
         }
 
-        /// The directory of its file.
+        /// The directory that contains the device's backing file.
         pub(in crate::system::guard) fn root(&self) -> PathBuf {
             self.directory.path().canonicalize().unwrap()
         }

@@ -18,7 +18,7 @@ use rustix::{
 };
 use std::path::Path;
 
-/// The reason that two files cannot be distinguished.
+/// The reason that two files cannot be told apart.
 const POSSIBLY_SAME: &str =
     "it has the same length, and the kernel does not show whether it is the same file";
 
@@ -42,9 +42,9 @@ impl Guard {
                 check_access(path, Access::READ_OK | Access::WRITE_OK)
             }
             Some(_) => check_access(path, Access::READ_OK),
-            // The plan reports missing directories.
+            // Missing directories are reported by the plan.
             None if found.kind == PathKind::MissingDirectory => Ok(()),
-            // The file must be created, even for reading.
+            // A missing file must be created, even if the job only reads.
             None => check_access(found.directory(), Access::WRITE_OK | Access::EXEC_OK),
         }
     }
@@ -143,7 +143,7 @@ fn check_access(path: &Path, wanted: Access) -> Result<(), Problem> {
 
 pub(crate) fn permission_denied(path: &Path) -> impl Fn(Errno) -> Problem {
     move |error| {
-        // For root, EPERM is caused by a container, or by an immutable or append-only file.
+        // As root, EPERM is caused by a container, or by an immutable or append-only file.
         let remedy = match error {
             Errno::PERM => {
                 "Give the container or service access (docker run --device, DeviceAllow=), or remove the file's attribute (chattr -i -a)."
@@ -195,7 +195,7 @@ mod tests {
         if !geteuid().is_root() {
             return skip("only root can act as another user");
         }
-        // Every user can look up paths in /tmp.
+        // The file is in /tmp, because every user can look up paths there.
         let dir = tempfile::tempdir_in("/tmp").unwrap();
         let base = dir.path().canonicalize().unwrap();
         let set_mode = |path: &Path, mode: u32| {
@@ -230,7 +230,7 @@ mod tests {
                 check(&directory.join("new"), purpose, can_create);
             }
         }
-        // The plan reports the missing directory.
+        // Missing directories are reported by the plan.
         check(&base.join("missing/new"), Purpose::Write, true);
     }
 

@@ -65,7 +65,7 @@ pub(crate) fn check_unused(file: &OwnedFd, path: &Path) -> Result<(), Problem> {
 }
 
 /// Like `check_unused`, for a file that Leadline created: other processes may read it, and other
-/// runs may write to it. `users`: the processes that use it.
+/// runs may write to it. `users`: processes that use the file.
 ///
 /// # Errors
 /// `file_in_use` if a process of another program has the file open for writing or locked.
@@ -87,8 +87,8 @@ pub(crate) fn check_unwritten(
 }
 
 /// # Errors
-/// Describes the process that has a file open for writing, unless it is another run of Leadline.
-/// This process has it open only for reading.
+/// Describes the process that has the file open for writing, except for other Leadline runs. This
+/// process must have the file open only for reading.
 fn no_other_writer(users: Vec<User<()>>) -> Result<(), String> {
     let is_run = |user: &User<()>| user.is_own && user.access.prevents_writes();
     let has_other_run = users.iter().any(is_run);
@@ -99,7 +99,7 @@ fn no_other_writer(users: Vec<User<()>>) -> Result<(), String> {
     }
 }
 
-/// Repeats a failing check for up to one second.
+/// Retries a failed check for up to one second.
 ///
 /// # Errors
 /// Returns the last error.
@@ -116,7 +116,7 @@ pub(crate) fn retry<E>(check: impl Fn() -> Result<(), E>) -> Result<(), E> {
 /// # Errors
 /// Returns how another process uses the file.
 fn use_of(file: &OwnedFd) -> Result<(), &'static str> {
-    // Other errors: leases are not supported, or not permitted.
+    // Any other error: leases are not supported or not permitted.
     if lease(file, libc::F_WRLCK) == Err(Errno::AGAIN) {
         return Err("is open in another process");
     }
@@ -127,7 +127,7 @@ fn use_of(file: &OwnedFd) -> Result<(), &'static str> {
 /// Returns how another process uses the file.
 pub(crate) fn check_unlocked(file: &OwnedFd) -> Result<(), &'static str> {
     let result = flock(file, FlockOperation::NonBlockingLockExclusive);
-    // A later check of the same file must not find this lock.
+    // This lock must not affect a later check of the same file.
     let _ = flock(file, FlockOperation::NonBlockingUnlock);
     if result == Err(Errno::AGAIN) || has_posix_lock(file) {
         return Err("is locked by another process");
@@ -135,7 +135,8 @@ pub(crate) fn check_unlocked(file: &OwnedFd) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Only tests for a lock, because taking one for writing requires a descriptor for writing.
+/// Only tests for a lock, because acquiring a write lock requires a descriptor that is open for
+/// writing.
 fn has_posix_lock(file: &OwnedFd) -> bool {
     // SAFETY: all zeros is a valid `flock`: the whole file.
     let mut lock: libc::flock = unsafe { std::mem::zeroed() };
@@ -148,7 +149,7 @@ fn has_posix_lock(file: &OwnedFd) -> bool {
 
 /// Takes a lease (F_WRLCK or F_RDLCK) and releases it.
 fn lease(file: impl AsFd, kind: i32) -> Result<(), Errno> {
-    // The kernel sends SIGIO if another process opens the file now, which would kill this process.
+    // If another process opens the file now, the kernel sends SIGIO, which would kill this process.
     static CATCH: Once = Once::new();
     CATCH.call_once(|| drop(flag::register(libc::SIGIO, Arc::default())));
     let fd = file.as_fd().as_raw_fd();
@@ -193,7 +194,7 @@ mod tests {
         let problem = check().unwrap_err();
         assert!(problem.code == "file_in_use", "{problem}");
         drop(reader);
-        // Processes that other tests forked while the file was open still have it open.
+        // Processes that other tests forked while the file was open may still have it open.
         assert!((0..30).any(|_| check().is_ok()), "again");
         assert_eq!(fs::read(&path).unwrap(), b"data");
     }
@@ -270,7 +271,7 @@ mod tests {
                 check_unused(&open_to_write(&path).unwrap(), &path).is_ok()
             })
         };
-        // A busy host may suspend the reader.
+        // The reader may be delayed on a busy host.
         assert!((0..5).any(|_| is_waited_for()));
     }
 

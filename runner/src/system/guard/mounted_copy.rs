@@ -1,5 +1,5 @@
-//! Finds a mounted filesystem with the UUID of data that a run would overwrite. The data may be a
-//! copy of it, or the same bytes seen through another filesystem.
+//! Finds a mounted filesystem that has the same UUID as data that a run would overwrite. The data
+//! may be a copy of that filesystem, or the same bytes accessed in another way.
 
 use crate::system::{guard::Guard, host::signature::signatures};
 use leadline_protocol::text::printable;

@@ -1,5 +1,5 @@
-//! Determines which data a run would destroy. The target state, to which a confirmation is bound,
-//! is a digest of its identity, size and contents.
+//! Determines which data a run would destroy. A confirmation is bound to the target state, which is
+//! a digest of the target's identity, size and contents.
 
 use crate::{
     plan::host_view::{Overwritten, PathKind},
@@ -65,7 +65,7 @@ impl Guard {
         may_be_open: bool,
     ) -> Result<Option<Overwritten>, Problem> {
         match (found.kind, found.stat) {
-            // The plan has already reported the reason.
+            // The plan has already reported this problem.
             _ if self.rejects_to_write(found) => Ok(None),
             (PathKind::Device, Some(stat)) => match self.host.by_dev(stat.rdev) {
                 Some(block) if !self.is_run_loop(block) => {
@@ -113,7 +113,8 @@ impl Guard {
                 contents.add_partition(&partition.name, &contents_of(partition)?);
             }
         }
-        // Writes between the samples change the times of the backing file.
+        // Writes between the samples do not change the digest of the samples, but they change the
+        // times of the backing file.
         let times = holes.as_ref().and_then(|(file, _)| change_times(file));
         let data = format!("{times:?} {}", contents.digest());
         let identity = identity(&self.host, block);
@@ -187,7 +188,7 @@ impl Guard {
         }))
     }
 
-    /// The contents, to show to the user.
+    /// Descriptions of the contents to show to the user.
     fn description(&self, contents: &Contents) -> Vec<String> {
         let mut sentences = contents.sentences();
         sentences.extend(self.mounted_copy(contents.uuids()));
@@ -204,7 +205,7 @@ fn contents_of(partition: &BlockDevice) -> Result<Contents, Problem> {
     Contents::read(&source, &[]).map_err(|error| unreadable(&path, &error))
 }
 
-/// The problem if another file has replaced the checked file.
+/// The problem to report if another file has replaced the checked one.
 fn replaced(path: &Path) -> Problem {
     Problem::guard(
         "identity_changed",
@@ -219,7 +220,7 @@ fn open_to_read(path: &Path) -> Result<OwnedFd, Problem> {
     open(path, flags, Mode::empty()).map_err(permission_denied(path))
 }
 
-/// The problem for data that cannot be read and therefore cannot be confirmed.
+/// The problem to report for data that cannot be read, and therefore cannot be confirmed.
 fn unreadable(path: &Path, error: &std::io::Error) -> Problem {
     permission_denied(path)(Errno::from_io_error(error).unwrap_or(Errno::IO))
 }

@@ -1,5 +1,5 @@
 //! Permissions granted by the operator: directories for target files, and devices for raw writes.
-//! Users' jobs cannot extend these permissions.
+//! Jobs cannot extend them.
 
 use leadline_protocol::problem::Problem;
 use rustix::{
@@ -22,7 +22,7 @@ pub struct Permissions {
     raw_writes: Arc<[String]>,
 }
 
-/// A target root. It is opened once, so that a directory or link that later replaces it is not
+/// A target root. It is opened once, so that a directory or link that later takes its name is not
 /// used.
 #[derive(Debug)]
 struct Root {
@@ -42,8 +42,8 @@ impl Permissions {
         }
     }
 
-    /// Requires that the roots are still the directories that the caller expects. `ids`: their
-    /// device and inode numbers as `DEV:INODE`, in the same order as the roots; empty to skip the
+    /// Returns an error unless the roots are still the directories that the caller expects. `ids`:
+    /// their device and inode numbers as `DEV:INODE`, in the order of the roots; empty to skip the
     /// check.
     pub fn with_root_ids(self, ids: &[String]) -> Self {
         let mut roots = Vec::new();
@@ -66,7 +66,7 @@ impl Permissions {
         Self::new(roots, &[])
     }
 
-    /// Problems of target roots that cannot be opened.
+    /// Problems with target roots that cannot be opened.
     pub fn problems(&self) -> Vec<Problem> {
         self.roots.iter().filter_map(Root::problem).collect()
     }
@@ -80,8 +80,8 @@ impl Permissions {
         self.roots.iter().map(|root| root.path.as_path())
     }
 
-    /// The target root of a canonical path. Compares whole path components: `/data2` is not below
-    /// `/data`.
+    /// The target root that contains a canonical path. Compares whole path components: `/data2` is
+    /// not below `/data`.
     pub(crate) fn root_of(&self, path: &Path) -> Option<(&Path, BorrowedFd<'_>)> {
         self.roots.iter().find_map(|root| {
             let directory = root.directory.as_ref().ok()?;
@@ -97,8 +97,7 @@ impl Permissions {
 
 impl Root {
     fn open(path: &Path) -> Self {
-        // The canonical path is opened without following links, so both refer to the same
-        // directory.
+        // A canonical path contains no links, so both paths refer to the same directory.
         let canonical = path.canonicalize();
         let path = canonical.as_deref().unwrap_or(path).to_owned();
         let directory = open(&path, DIRECTORY | OFlags::NOFOLLOW, Mode::empty());

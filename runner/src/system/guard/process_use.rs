@@ -20,7 +20,7 @@ use leadline_protocol::problem::Problem;
 use rustix::io::Errno;
 use std::path::Path;
 
-/// A device or file whose bytes a write to a device changes.
+/// A device or file that shares bytes with the target device.
 enum Changed<'a> {
     Device(&'a BlockDevice),
     File(&'a BackingFile<'a>),
@@ -104,7 +104,8 @@ impl Guard {
 }
 
 impl BackingFile<'_> {
-    /// Also detects processes that are not visible, if the file is.
+    /// Checks leases and locks of the file. This also detects processes that are not visible, as
+    /// long as the file is.
     fn check_leases_and_locks(&self) -> Result<(), Problem> {
         let path = Path::new(&self.backing.path);
         let is_file = |found| self.backing.is_file(Stat::of(&found));
@@ -113,7 +114,7 @@ impl BackingFile<'_> {
         }
         match try_to_write(path) {
             Err(Errno::AGAIN) => Err(self.in_use("is leased by another process")),
-            // Locks on the file are not visible to a user who can access only the device.
+            // A user who can access only the device cannot see locks on the file.
             Err(_) => Ok(()),
             Ok(file) => check_unlocked(&file).map_err(|reason| self.in_use(reason)),
         }

@@ -1,4 +1,4 @@
-//! Guard decisions about devices of a fixture host and about real files.
+//! Guard decisions for devices of a fixture host and for real files.
 
 use crate::system::{
     guard::*,
@@ -117,7 +117,7 @@ fn loop_devices_on_devices_and_replaced_files_need_permission() {
     }
     let host = loop_device_on(&node, "");
     assert_eq!(code(host).as_deref(), Some("raw_write_refused"));
-    // No driver has this number, so the device cannot be opened.
+    // This device number has no driver, so the device cannot be opened.
     let host = "sys/devices/sdx/dev = 4008:200\n sys/devices/sdx/size = 8";
     let guard = Guard::new(Fixture::new(host).inventory(), &permissions);
     let admitted = guard.admit(&ResolvedPath::find(&node), Purpose::Read);

@@ -1,4 +1,4 @@
-//! Opens files without changing their access time (atime). Symbolic links also have one, which
+//! Opens files without changing their access time (atime). Symbolic links also have an atime, which
 //! changes whenever a path is resolved through them.
 
 use rustix::{fs::OFlags, io::Errno};

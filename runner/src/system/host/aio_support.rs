@@ -1,10 +1,10 @@
-//! Checks whether Linux AIO is available by creating a context, and reads how much of the host's
-//! limit is left (Documentation/admin-guide/sysctl/fs.rst).
+//! Checks whether Linux AIO is available by creating a context, and reads how much of the host-wide
+//! limit is unused (Documentation/admin-guide/sysctl/fs.rst).
 
 use crate::system::host::kernel::{Kernel, value};
 use std::io;
 
-/// I/Os that new contexts may have in flight; `None` if Linux AIO is unavailable.
+/// Number of I/Os that new contexts may still have in flight; `None` if Linux AIO is unavailable.
 pub(crate) fn available(kernel: &Kernel) -> Option<u64> {
     let fs = kernel.proc.join("sys/fs");
     let max: u64 = value(fs.join("aio-max-nr"))?;
@@ -12,7 +12,7 @@ pub(crate) fn available(kernel: &Kernel) -> Option<u64> {
     can_create_context().then(|| max.saturating_sub(used))
 }
 
-/// Returns true if the limit is the only obstacle (EAGAIN).
+/// Returns true if only the limit prevents the use of Linux AIO (EAGAIN).
 fn can_create_context() -> bool {
     let mut context: usize = 0;
     // SAFETY: io_setup(2) writes the ID to a local variable.

@@ -62,15 +62,15 @@ pub(crate) struct Backing {
     pub inode: Option<u64>,
     /// Device number of the backing device; `None` for a file.
     pub device: Option<Dev>,
-    /// Whether the loop driver identified the file. If not, the file at `path` may be a different
-    /// one, because the path may be from another mount namespace.
+    /// Whether the loop driver identified the file. If not, a different file may be at `path`,
+    /// because the path may be from another mount namespace.
     pub is_identified: bool,
     /// Offset of the device's first byte in the file, in bytes.
     pub offset: u64,
 }
 
 impl BlockDevice {
-    /// Path of the device node. `!` in a kernel name represents `/`.
+    /// Path of the device node. A `!` in the kernel name stands for `/`.
     pub(crate) fn path(&self) -> String {
         format!("/dev/{}", self.name.replace('!', "/"))
     }

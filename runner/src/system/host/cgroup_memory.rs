@@ -4,11 +4,11 @@
 use crate::system::host::kernel::{Kernel, field, value};
 use std::{fs, path::Path};
 
-/// File names of one cgroup version.
+/// File names in one cgroup version.
 struct Files {
     limit: &'static str,
     usage: &'static str,
-    /// Field of `memory.stat`: page cache that the kernel reclaims first.
+    /// Field of `memory.stat` with the page cache that the kernel reclaims first.
     reclaimable: &'static str,
 }
 
@@ -44,7 +44,7 @@ fn available_in_line(kernel: &Kernel, line: &str) -> Option<u64> {
         _ => return None,
     };
     let group = root.join(group);
-    // In a container, its own group may be the root of the mount.
+    // In a container, the process's own group may be the root of the mount.
     let group = if group.is_dir() { group } else { root.clone() };
     group
         .ancestors()
@@ -53,7 +53,7 @@ fn available_in_line(kernel: &Kernel, line: &str) -> Option<u64> {
         .min()
 }
 
-/// Limit of one group minus the memory that cannot be reclaimed, in bytes; `None` without a limit.
+/// A group's limit minus its memory that cannot be reclaimed, in bytes; `None` without a limit.
 fn headroom(group: &Path, files: &Files) -> Option<u64> {
     let limit: u64 = value(group.join(files.limit))?;
     let usage: u64 = value(group.join(files.usage))?;
@@ -68,7 +68,7 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// `groups`: directory below /sys/fs/cgroup, limit, and usage.
+    /// `groups`: directory below /sys/fs/cgroup, limit and usage of each group.
     fn check(own: &str, files: &Files, groups: &[(&str, &str, u64)], want: Option<u64>) {
         let root = tempfile::tempdir().unwrap();
         let kernel = Kernel {

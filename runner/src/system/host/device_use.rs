@@ -15,7 +15,7 @@ pub(crate) enum Use {
     Mounted {
         point: String,
         filesystem: String,
-        /// A process in the mount namespace; `None` for this process's namespace.
+        /// ID of a process in the mount namespace; `None` for this process's namespace.
         namespace_of: Option<u32>,
     },
     Swap,
@@ -87,7 +87,7 @@ impl fmt::Display for Use {
 }
 
 impl Inventory {
-    /// All uses of a device, of its partitions, and of the devices below it.
+    /// All uses of a device, its partitions, and the devices below it.
     pub(crate) fn uses(&self, block: &BlockDevice) -> Vec<Use> {
         let mut uses = self.whole_uses(block, None);
         uses.extend(self.lower_uses(block));
@@ -114,7 +114,7 @@ impl Inventory {
         for upper in self.changed_devices(block) {
             for lower in self.directly_changed(upper) {
                 let lower_uses = if upper.disk.is_some() {
-                    // Other partitions do not share bytes with this one.
+                    // Skip other partitions, which do not share bytes with this one.
                     self.own_uses(lower, Some(upper))
                 } else {
                     self.whole_uses(lower, Some(upper))
@@ -141,7 +141,7 @@ impl Inventory {
             }
             for lower in self.directly_changed(upper) {
                 shared.push(lower);
-                // Other partitions do not share bytes with this one.
+                // Skip other partitions, which do not share bytes with this one.
                 if upper.disk.is_none() {
                     shared.extend(self.partitions(lower));
                 }
@@ -210,8 +210,8 @@ impl Inventory {
         uses
     }
 
-    /// Whether a holder does not count as a use: it is `upper` itself or, like `upper`, a dm
-    /// device, such as another logical volume, which uses different bytes of the device.
+    /// Whether a holder does not count as a use: it is `upper` itself, or both are dm devices. For
+    /// example, another logical volume uses different bytes of the device.
     fn is_excluded(&self, holder: &str, upper: Option<&BlockDevice>) -> bool {
         let is_dm = |name: &str| {
             let block = self.blocks.get(name);
@@ -243,7 +243,7 @@ impl Inventory {
         };
         match same {
             SameFile::Yes => Some(Use::SharesFile(name)),
-            // Without access to the devices, only the equal lengths of the files are known.
+            // Without access to the devices, only the length of the two files can be compared.
             SameFile::Possibly if is_identified(block) && is_identified(other) => {
                 Some(Use::MayShareFile(name))
             }

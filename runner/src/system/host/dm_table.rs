@@ -11,8 +11,8 @@ use std::fs::File;
 const CONTROL: &str = "/dev/mapper/control";
 /// `_IOWR(DM_IOCTL, DM_TABLE_STATUS_CMD, struct dm_ioctl)`.
 const DM_TABLE_STATUS: Opcode = opcode::read_write::<[u8; HEAD_BYTES]>(0xfd, 12);
-/// Requests the table instead of the target status, because thin pools commit metadata to report
-/// their status.
+/// Requests the table instead of the target status, because a thin pool commits its metadata when
+/// its status is requested.
 const TABLE_NO_FLUSH: u32 = 1 << 4 | 1 << 11;
 /// Set by the kernel if the table did not fit.
 const BUFFER_FULL: u32 = 1 << 8;
@@ -23,7 +23,7 @@ const DATA_BYTES: usize = 64 << 10;
 /// Size of `struct dm_target_spec`: start, length, status, offset of the next one, type.
 const SPEC_BYTES: usize = 40;
 
-/// Start of `struct dm_ioctl`, and the buffer that it describes.
+/// The start of a `struct dm_ioctl`, and the buffer that follows it.
 #[repr(C)]
 struct Request {
     version: [u32; 3],
@@ -39,8 +39,8 @@ struct Request {
     data: [u8; DATA_BYTES],
 }
 
-/// The target type of each line in the table, such as `linear`; `None` if the table cannot be read
-/// (not root).
+/// The target type of each table line, such as `linear`; `None` if the table cannot be read
+/// (requires root).
 pub(crate) fn target_types(dev: Dev) -> Option<Vec<String>> {
     let control = File::open(CONTROL).ok()?;
     let mut request = Box::new(Request {

@@ -1,5 +1,5 @@
-//! Checks whether this host is suitable for benchmarks. Every check that is not ok has a remedy.
-//! Features are tested by using them instead of being inferred from kernel versions.
+//! Checks whether this host is suitable for benchmarks. Every check that is not ok has a
+//! remedy. Features are tested by using them, not inferred from kernel versions.
 
 mod check;
 mod permissions;

@@ -17,7 +17,7 @@ use std::{
     path::Path,
 };
 
-/// Written by the kernel for vulnerabilities that do not affect the host.
+/// Text of the kernel for vulnerabilities that do not affect the host.
 const NOT_AFFECTED: &str = "Not affected";
 
 /// Files that container runtimes create in a container.
@@ -93,7 +93,7 @@ pub(crate) fn facts(kernel: &Kernel) -> HostFacts {
     }
 }
 
-/// Each governor once. CPUs in the same frequency domain share a policy.
+/// Lists each governor once, because CPUs in the same frequency domain share a policy.
 fn governors(kernel: &Kernel) -> Option<String> {
     let policies = kernel.sys.join("devices/system/cpu/cpufreq");
     let governors: BTreeSet<String> = names(&policies)
@@ -104,7 +104,7 @@ fn governors(kernel: &Kernel) -> Option<String> {
     (!governors.is_empty()).then(|| governors.join(" "))
 }
 
-/// State of each vulnerability that affects the host, by its name in sysfs.
+/// State of each vulnerability that affects the host, keyed by its name in sysfs.
 fn vulnerabilities(kernel: &Kernel) -> Option<BTreeMap<String, String>> {
     let dir = kernel.sys.join("devices/system/cpu/vulnerabilities");
     let names = names(&dir);
@@ -154,7 +154,7 @@ fn hypervisor() -> Option<String> {
     })
 }
 
-/// The kernel sets this only on Xen.
+/// Only Xen guests have this file.
 #[cfg(not(target_arch = "x86_64"))]
 fn hypervisor() -> Option<String> {
     attribute("/sys/hypervisor/type")

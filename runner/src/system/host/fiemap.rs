@@ -9,11 +9,11 @@ use std::{ops::Range, os::fd::AsFd};
 const FS_IOC_FIEMAP: Opcode = 0xC020_660B;
 /// Write dirty pages before reporting extents.
 const FIEMAP_FLAG_SYNC: u32 = 0x1;
-/// Extents per call for a whole region; the result takes 14 KiB.
+/// Extents per call when a whole region is read; the result takes 14 KiB.
 const EXTENTS_PER_CALL: usize = 256;
-/// Extents per call for the range of one I/O.
+/// Extents per call when the range of one I/O is read.
 const EXTENTS_PER_RANGE: usize = 8;
-/// Limits a region to a million extents, about 0.1 s.
+/// Maximum number of calls per region: a million extents, which take about 0.1 s.
 const MAX_CALLS: u32 = 4096;
 
 /// `struct fiemap_extent`.

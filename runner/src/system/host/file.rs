@@ -1,5 +1,5 @@
-//! Facts about a file or directory before it is used: direct I/O alignment, unwritten blocks and
-//! free space. Makes no visible changes.
+//! Properties of a file or directory before it is used: direct I/O alignment, unwritten blocks and
+//! free space. Has no visible side effects.
 
 use crate::{
     plan::host_view::DirectAlignment,

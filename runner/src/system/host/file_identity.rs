@@ -22,7 +22,7 @@ const SERVED: [&str; 6] = ["fuse", "nfs", "cifs", "smb3", "9p", "ceph"];
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum SameFile {
     Yes,
-    /// The files have the same length and, if known, the same inode number.
+    /// The files may be the same: they have the same length and, if known, the same inode number.
     Possibly,
 }
 
@@ -35,20 +35,21 @@ pub(crate) struct FileIdentity {
     inode: Option<u64>,
     /// In bytes.
     length: u64,
-    /// If false, this is the length of a loop device, which consists of whole sectors.
+    /// Whether `length` is exact. If false, it is the length of a loop device, which consists of
+    /// whole sectors.
     has_exact_length: bool,
     numbering: Numbering,
 }
 
-/// How to interpret the device and inode numbers of a file.
+/// How to interpret a file's device and inode numbers.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 enum Numbering {
     /// The numbers identify the file.
     Own,
     /// The filesystem shows files of other filesystems, usually with their inode numbers.
     Shown,
-    /// An overlay whose layers are outside of this mount namespace. A file that was copied up keeps
-    /// the inode number of the lower file.
+    /// An overlay whose layers are outside this mount namespace. A copied-up file keeps the inode
+    /// number of the lower file.
     Hidden,
     /// The numbers may belong to another file.
     Unknown,
@@ -63,7 +64,7 @@ impl FileIdentity {
         }
         let is_possible = match self.numbering.max(other.numbering) {
             Numbering::Unknown => true,
-            // A filesystem never shows the same file under two numbers.
+            // Within one filesystem, different numbers always mean different files.
             _ if self.is_on_filesystem_of(other) => false,
             Numbering::Hidden => true,
             Numbering::Shown => self.has_same_inode(other),
@@ -90,7 +91,7 @@ impl FileIdentity {
         }
     }
 
-    /// With the option `xino`, overlayfs changes the high bits.
+    /// With the `xino` option, overlayfs stores a layer number in the high bits.
     fn has_same_inode(&self, other: &Self) -> bool {
         let low = |inode: Option<u64>| inode.map(|inode| inode as u32);
         self.inode.is_some() && low(self.inode) == low(other.inode)
@@ -182,7 +183,7 @@ impl Inventory {
         ResolvedPath::find(&overlay::real_file(&self.mounts, path)?.path).stat
     }
 
-    /// Numbering of a backing file outside of this mount namespace.
+    /// How the numbers of a backing file outside this mount namespace are interpreted.
     fn numbering_of_hidden(&self, backing: &Backing) -> Numbering {
         let Some(dev) = backing.filesystem.filter(|_| backing.is_identified) else {
             return Numbering::Unknown;

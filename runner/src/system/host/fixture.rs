@@ -6,7 +6,7 @@ use std::{fs, io::Write, os::unix::fs::symlink, path::Path};
 /// Reports a skipped test on stderr, even if test output is captured.
 pub(crate) fn skip(reason: &str) {
     let _ = writeln!(std::io::stderr(), "SKIP: {reason}");
-    // The captured output, in which skipped tests are counted.
+    // Also print to the captured output, in which skipped tests are counted.
     eprintln!("SKIP: {reason}");
 }
 

@@ -1,5 +1,5 @@
-//! A snapshot of the host's block devices, mounts and swap areas, and of how the devices are
-//! stacked. The device list, the guard and the probes all use it, so they cannot disagree.
+//! A snapshot of the host's block devices and how they are stacked, its mounts and its swap areas.
+//! The device list, the guard and the probes all use it, so their results are consistent.
 //! `device_use` determines the users of a device.
 
 #[cfg(test)]
@@ -73,7 +73,7 @@ impl Inventory {
         }
     }
 
-    /// `None` if the layers are not visible, or if the first write to the file copies it to another
+    /// `None` if the layers are not visible, or if the first write copies the file up to another
     /// device.
     fn device_below_overlay(&self, mount: &MountEntry, path: &Path) -> Option<&BlockDevice> {
         let on_device = |path: &Path| self.mounted_device(self.mount_at(path)?);
@@ -95,7 +95,7 @@ impl Inventory {
         is_node.then(|| self.by_node(&mount.source)).flatten()
     }
 
-    /// Looks up a device node by its number, or by its name if the node is not visible.
+    /// Looks up a device by the number of its node, or by its name if the node is not visible.
     pub(crate) fn by_node(&self, path: &str) -> Option<&BlockDevice> {
         let metadata = std::fs::metadata(path).ok();
         metadata

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 const SECCOMP_REMEDY: &str = "Allow io_uring_setup, io_uring_enter and io_uring_register in the container's seccomp profile \
     (Docker blocks them since 25.0; `--security-opt seccomp=FILE`), or use ioengine=psync.";
 
-/// Reason and remedy; `None` if io_uring is available.
+/// The reason and a remedy if io_uring is unavailable; `None` if it is available.
 pub(crate) fn unavailable(kernel: &Kernel) -> Option<(String, String)> {
     let error = IoUring::new(2).err()?;
     let sysctl = value(kernel.proc.join("sys/kernel/io_uring_disabled"));
@@ -19,7 +19,7 @@ pub(crate) fn unavailable(kernel: &Kernel) -> Option<(String, String)> {
     ))
 }
 
-/// Whether /proc/self/status contains `Seccomp: 2`.
+/// Whether a seccomp filter is active (`Seccomp: 2` in /proc/self/status).
 fn has_seccomp_filter(kernel: &Kernel) -> bool {
     let status = attribute(kernel.proc.join("self/status")).unwrap_or_default();
     status.contains("Seccomp: 2")

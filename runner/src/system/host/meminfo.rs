@@ -12,15 +12,16 @@ pub(crate) fn field_bytes(text: &str, name: &str) -> Option<u64> {
     field(text, name)?.checked_mul(1024)
 }
 
-/// Huge pages of the default size that are neither in use nor reserved, or that can be added
-/// (`vm.nr_overcommit_hugepages`), in bytes (Documentation/admin-guide/mm/hugetlbpage.rst).
+/// Bytes of free huge pages of the default size: neither used nor reserved, plus those that the
+/// kernel may allocate on demand (`vm.nr_overcommit_hugepages`;
+/// Documentation/admin-guide/mm/hugetlbpage.rst).
 pub(crate) fn available_huge_pages(kernel: &Kernel) -> Option<u64> {
     let text = fs::read_to_string(kernel.proc.join("meminfo")).ok()?;
     let overcommit = fs::read_to_string(kernel.proc.join("sys/vm/nr_overcommit_hugepages"));
     huge_page_bytes(&text, overcommit.ok()?.trim().parse().ok()?)
 }
 
-/// `addable`: number of pages that can be added.
+/// `addable`: number of huge pages that the kernel may allocate on demand.
 pub(crate) fn huge_page_bytes(text: &str, addable: u64) -> Option<u64> {
     let count = |name| field(text, name);
     let free = count("HugePages_Free")?.saturating_sub(count("HugePages_Rsvd")?);

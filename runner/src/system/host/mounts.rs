@@ -89,7 +89,7 @@ pub(crate) fn mount_at<'a>(mounts: &'a [MountEntry], path: &Path) -> Option<&'a 
         .find(|mount| mount.id == id && mount.namespace_of.is_none())
 }
 
-/// One process in each mount namespace other than this process's.
+/// One process per mount namespace, except for this process's namespace.
 fn other_namespaces(kernel: &Kernel) -> Vec<u32> {
     let namespace = |process: &str| fs::read_link(kernel.proc.join(process).join("ns/mnt")).ok();
     let mut seen: BTreeSet<_> = namespace("self").into_iter().collect();

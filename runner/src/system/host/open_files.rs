@@ -18,20 +18,22 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// How a process uses a file or device. Of several uses, only the greatest is reported.
+/// How a process uses a file or device. If there are several uses, only the most severe one is
+/// reported.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Access {
-    /// The process cannot change the file or device.
+    /// Use that cannot change the file or device.
     Read,
     Locked,
-    /// A shared mapping that is writable, or that mprotect(2) can make writable.
+    /// A writable shared mapping, or one that mprotect(2) can make writable.
     Mapped,
     Write,
 }
 
 impl Access {
-    /// Whether a target that another program uses in this way is rejected. Readers do not lose
-    /// data, and monitors and probes (udev, blkid) read devices at any time.
+    /// Whether this kind of use by another program causes the target to be rejected. Readers are
+    /// allowed, because they do not lose data, and because monitors and probes (udev, blkid) may
+    /// read devices at any time.
     pub(crate) fn prevents_writes(self) -> bool {
         self > Self::Read
     }
@@ -77,7 +79,7 @@ pub(crate) struct OpenFile {
 }
 
 impl OpenFile {
-    /// Does not wait for the server of a network filesystem.
+    /// Does not wait for a network filesystem's server.
     fn at(link: PathBuf) -> Option<Self> {
         let mask = StatxFlags::BASIC_STATS | StatxFlags::MNT_ID;
         let found = statx(CWD, &link, AtFlags::STATX_DONT_SYNC, mask).ok()?;
@@ -113,7 +115,7 @@ pub(crate) struct User<T> {
     pub used: T,
 }
 
-/// The first use by a process of another program that prevents writes.
+/// The first use by another program's process that prevents writes.
 pub(crate) fn preventing_use<T>(users: Vec<User<T>>) -> Option<User<T>> {
     let mut users = users.into_iter();
     users.find(|user| !user.is_own && user.access.prevents_writes())
@@ -145,7 +147,7 @@ pub(crate) fn users<T>(kernel: &Kernel, search: impl Fn(&OpenFile) -> Option<T>)
     names(&kernel.proc).into_iter().filter_map(user).collect()
 }
 
-/// Device and inode number of the program that a process runs.
+/// Device and inode number of the executable of a process.
 fn program(process: &Path) -> Option<(u64, u64)> {
     let found = fs::metadata(process.join("exe")).ok()?;
     Some((found.dev(), found.ino()))
@@ -169,8 +171,8 @@ fn threads_with_own_table(kernel: &Kernel, process: u32) -> Vec<PathBuf> {
     threads.into_iter().map(directory).collect()
 }
 
-/// Orders the descriptor tables of two threads. Tables that cannot be compared, because a thread
-/// has ended or kcmp(2) is not available, count as different.
+/// Orders two threads by their descriptor tables. Tables count as different if they cannot be
+/// compared, because a thread has ended or kcmp(2) is not available.
 fn compare_tables(left: u32, right: u32) -> Ordering {
     /// `KCMP_FILES` in linux/kcmp.h.
     const FILES: i32 = 2;
@@ -193,7 +195,7 @@ fn open<T>(thread: &Path, search: impl Fn(&OpenFile) -> Option<T>) -> Vec<(Acces
     found.collect()
 }
 
-/// Without permission to read the flags, the file may be writable.
+/// If the flags cannot be read, assume that the file is open for writing.
 fn descriptor_access(info: &Path) -> Access {
     let info = fs::read_to_string(info).unwrap_or_default();
     let flags = info.lines().find_map(|line| line.strip_prefix("flags:"));
@@ -333,7 +335,7 @@ mod tests {
         assert!(!prevents.is_own && prevents.access > Access::Read);
     }
 
-    /// Many threads with one table cost one comparison each.
+    /// Threads that share a table cost only one comparison each.
     #[test]
     fn threads_with_the_same_table_are_searched_once() {
         use std::{sync::Barrier, thread::scope};
@@ -344,8 +346,8 @@ mod tests {
                 let (started, ended) = (&started, &ended);
                 scope.spawn(move || {
                     if index < 2 {
-                        // SAFETY: only the copies of the descriptors in this thread are closed, so
-                        // that the files of other tests do not stay open.
+                        // SAFETY: closes only this thread's copies of the descriptors, so that
+                        // other tests' files do not stay open.
                         unsafe {
                             assert_eq!(libc::unshare(libc::CLONE_FILES), 0);
                             libc::syscall(libc::SYS_close_range, 3, u32::MAX, 0);

@@ -1,4 +1,4 @@
-//! Finds the files that an overlay shows in its upper and lower layers.
+//! Finds the file in the upper or lower layer that an overlay shows.
 
 use crate::system::host::{
     kernel::unescape,
@@ -10,14 +10,13 @@ use std::{
 };
 
 pub(crate) const FILESYSTEM: &str = "overlay";
-/// Maximum number of overlays above each other (FILESYSTEM_MAX_STACK_DEPTH in
-/// include/linux/fs.h).
+/// Maximum depth of stacked overlays (FILESYSTEM_MAX_STACK_DEPTH in include/linux/fs.h).
 const MAX_DEPTH: u32 = 2;
 
 /// The file below all overlays.
 pub(crate) struct RealFile {
     pub path: PathBuf,
-    /// Whether one of the overlays is mounted with `volatile`, which ignores syncs.
+    /// Whether one of the overlays is mounted with `volatile`, which ignores sync requests.
     pub is_volatile: bool,
 }
 
@@ -90,12 +89,13 @@ fn shown_file(
         let found = symlink_metadata(&real).ok()?;
         (layer.is_absolute() && found.is_file()).then_some((real, found))
     })?;
-    // The overlay itself can cover its layers, such as `lowerdir=/` of a root filesystem.
+    // The overlay itself can hide its layers, for example if it is a root filesystem with
+    // `lowerdir=/`.
     let is_covered = mount_at(mounts, &real)?.id == mount.id;
     (found.len() == length && !is_covered).then_some(real)
 }
 
-/// The directories that an overlay's mount options name.
+/// The directories named in an overlay's mount options.
 #[derive(Default)]
 struct Layers {
     /// `None` if the overlay is read-only.
@@ -128,7 +128,7 @@ impl Layers {
     }
 }
 
-/// Splits at separators that no backslash precedes.
+/// Splits at each separator that is not preceded by a backslash.
 fn split_unescaped(text: &str, separator: char) -> impl Iterator<Item = &str> {
     let mut is_escaped = false;
     text.split(move |c| {
@@ -162,7 +162,7 @@ fn is_volatile(mount: &MountEntry) -> bool {
 mod tests {
     use super::*;
 
-    /// The options are those that Linux 6.18 showed in /proc/self/mountinfo.
+    /// The mount options, as Linux 6.18 shows them in /proc/self/mountinfo.
     #[test]
     fn layers_of_an_overlay_can_have_any_name() {
         let check = |options: &str, expected: &[&str]| {

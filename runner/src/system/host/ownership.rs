@@ -51,7 +51,7 @@ pub(crate) fn is_owned(mark: Mark, path: &Path) -> bool {
         && changed_ms(&file).is_some_and(|changed_ms| is_time_of_mark(changed_ms, marked_ms))
 }
 
-/// Whether the ctime was caused by setting the mark, which also changes the ctime.
+/// Whether setting the mark caused the current ctime.
 fn is_time_of_mark(changed_ms: i64, marked_ms: &str) -> bool {
     let marked_ms: Option<i64> = marked_ms.parse().ok();
     marked_ms.is_some_and(|marked_ms| (changed_ms - marked_ms).abs() <= MAX_DELAY_MS)

@@ -1,6 +1,6 @@
-//! Resolves paths to files and devices. The plan, the guard and the run all use this, so they
-//! cannot disagree. Symbolic links are resolved first and the path is made absolute, so that all
-//! later checks refer to the same file.
+//! Resolves paths to files and devices. The plan, the guard and the run all use it, so their
+//! results are consistent. Paths are made absolute and symbolic links are resolved first, so that
+//! all later checks refer to the same file.
 
 use crate::{plan::host_view::PathKind, system::host::kernel::Dev};
 use std::{
@@ -52,7 +52,7 @@ impl ResolvedPath {
             {
                 Self::missing(path)
             }
-            // A dangling link, a link loop, or a directory without search permission.
+            // Fails for a dangling link, a link loop, or a directory without search permission.
             Err(_) => Self::without_stat(PathKind::Other, path.into()),
         }
     }

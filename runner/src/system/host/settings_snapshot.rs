@@ -9,7 +9,7 @@ use crate::system::host::{
 use leadline_protocol::{plan::job::ResolvedJob, report::host_change::HostChange};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Boost frequencies: `acpi-cpufreq` and others, and `intel_pstate`.
+/// Files that control boost frequencies, for `acpi-cpufreq` and others, and for `intel_pstate`.
 const BOOST: &[&str] = &["cpufreq/boost", "intel_pstate/no_turbo"];
 
 /// Values by setting name.
@@ -46,7 +46,7 @@ impl SettingsSnapshot {
         snapshot
     }
 
-    /// Adds the limits but not the current frequency, which changes constantly.
+    /// Adds the frequency limits. The current frequency is omitted, because it changes constantly.
     fn add_frequencies(&mut self, kernel: &Kernel) {
         let cpu = kernel.sys.join("devices/system/cpu");
         for policy in names(cpu.join("cpufreq")) {

@@ -1,5 +1,6 @@
-//! Filesystems, partition tables and other signatures on a device or in a file, from wipefs(8) in
-//! util-linux, which every distribution installs. It opens its argument only for reading.
+//! Finds signatures of filesystems, partition tables and other formats on a device or in a file,
+//! with wipefs(8) from util-linux, which every distribution installs. wipefs opens its argument
+//! only for reading.
 
 use crate::system::host::used_space::used_bytes;
 use leadline_protocol::{format, text::printable};
@@ -65,7 +66,7 @@ pub(crate) fn signatures(file: &File) -> Vec<Signature> {
     let run = |program: &&str| {
         Command::new(program)
             .args(["--json", "--output", "TYPE,LABEL,USAGE,UUID"])
-            // Refers to the open file, even if it was renamed.
+            // This path refers to the open file, even if the file was renamed.
             .arg("/proc/self/fd/0")
             .stdin(file.try_clone().ok()?)
             .output()

@@ -1,4 +1,4 @@
-//! The mounts and block devices below the targets of a run, with the settings that affect results.
+//! The mounts and block devices below a run's targets, and their settings that affect results.
 
 use crate::system::host::{
     block_device::{Backing, BlockDevice},
@@ -42,7 +42,7 @@ pub(super) fn storage(host: &Inventory, jobs: &[ResolvedJob]) -> HostStorage {
 
 struct StorageBuilder<'a> {
     host: &'a Inventory,
-    /// Kernel names of the devices that are already in `storage`.
+    /// Kernel names of the devices that have already been added to `storage`.
     devices: Vec<String>,
     storage: HostStorage,
 }
@@ -80,8 +80,8 @@ impl StorageBuilder<'_> {
     }
 }
 
-/// Kernel names of the devices directly below. All members of a btrfs filesystem are below a loop
-/// device on one of its files.
+/// Kernel names of the devices directly below. For a loop device on a btrfs file, these are all
+/// members of the filesystem.
 fn lower_devices(host: &Inventory, block: &BlockDevice) -> Vec<String> {
     let parents = host.parents(block).into_iter();
     let names = parents.map(|parent| parent.name.clone());
@@ -131,7 +131,7 @@ mod tests {
     use leadline_protocol::plan::target::Target;
     use serde_json::json;
 
-    /// Storage of targets with these kinds, paths and devices.
+    /// Storage below targets with these kinds, paths and devices.
     fn found(host: &Inventory, targets: &[(TargetKind, &str, Option<&str>)]) -> HostStorage {
         let targets: Vec<Target> = targets
             .iter()

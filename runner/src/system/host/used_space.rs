@@ -1,11 +1,11 @@
-//! Reads the space that an unmounted filesystem uses from its superblock. Sources: fs/ext4/ext4.h,
-//! fs/xfs/libxfs/xfs_format.h, include/uapi/linux/btrfs_tree.h.
+//! Reads the amount of used space from the superblock of an unmounted filesystem. Sources:
+//! fs/ext4/ext4.h, fs/xfs/libxfs/xfs_format.h, include/uapi/linux/btrfs_tree.h.
 
 use std::{fs::File, os::unix::fs::FileExt};
 
 const EXT4_AT: u64 = 1024;
 const EXT4_MAGIC: u16 = 0xEF53;
-/// Block sizes are 1 KiB to 64 KiB.
+/// Valid block sizes are 1 KiB to 64 KiB.
 const EXT4_MAX_SHIFT: u32 = 6;
 /// Block counts are 64-bit integers.
 const EXT4_64BIT: u32 = 0x80;

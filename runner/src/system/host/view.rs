@@ -48,7 +48,7 @@ use std::{
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(10);
 
 type FoundData = Result<Option<Overwritten>, Problem>;
-/// Values computed so far.
+/// Cached results.
 type Cache<K, V> = RefCell<HashMap<K, V>>;
 
 #[derive(Debug)]
@@ -58,7 +58,7 @@ pub struct View {
     default_directory: PathBuf,
     /// By path.
     facts: Cache<String, PathFacts>,
-    /// By path and regions.
+    /// Keyed by path and regions.
     overwritten: Cache<(String, Vec<Range<u64>>), FoundData>,
 }
 
@@ -83,7 +83,7 @@ impl View {
         }
     }
 
-    /// The view of a host other than the running one.
+    /// The view of a host other than this one.
     #[cfg(test)]
     pub(crate) fn of(kernel: Kernel, guard: Guard) -> Self {
         Self::at(kernel, guard, "/".into())
@@ -125,7 +125,7 @@ impl View {
     }
 }
 
-/// Returns the value of a key, and computes it the first time.
+/// Returns the cached value for a key, computing it on the first call.
 fn once<K: Eq + Hash, V: Clone>(cache: &Cache<K, V>, key: K, compute: impl FnOnce() -> V) -> V {
     if let Some(value) = cache.borrow().get(&key) {
         return value.clone();
@@ -147,7 +147,7 @@ impl HostView for View {
     fn available_memory(&self) -> u64 {
         let host = meminfo::read(&self.kernel, "MemAvailable");
         let group = cgroup_memory::available(&self.kernel);
-        // 0 means unknown, but a group without headroom is known to be full.
+        // The limit is 0 if it is unknown, but a group without headroom is known to be full.
         let group = group.map(|bytes| bytes.max(1));
         host.into_iter().chain(group).min().unwrap_or(0)
     }
@@ -211,7 +211,7 @@ impl HostView for View {
     }
 
     fn minute(&self) -> u64 {
-        // Unlike the wall clock, this clock cannot be set.
+        // A clock that cannot be set, unlike the wall clock.
         clock_gettime(ClockId::Boottime).tv_sec as u64 / 60
     }
 

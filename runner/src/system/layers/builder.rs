@@ -1,4 +1,4 @@
-//! Follows targets down to their disks.
+//! Resolves the layers below targets, down to their disks.
 
 use crate::system::{
     host::{
@@ -32,9 +32,9 @@ use std::{
 
 /// Maximum nesting depth of loop devices.
 const MAX_DEPTH: u32 = 8;
-/// Readahead is at most two windows ahead, and a sequential hint doubles the window size.
+/// Readahead extends at most two windows ahead, and a sequential hint doubles the window size.
 const READAHEAD_WINDOWS: u64 = 4;
-/// Used if the kernel does not report the window size.
+/// Used if the kernel does not report the size of the readahead window.
 const DEFAULT_READAHEAD_BYTES: u64 = 16 << 20;
 const MEMORY_FILESYSTEMS: &[&str] = &["tmpfs", "ramfs", "hugetlbfs"];
 /// Filesystems whose extents have offsets on their device.
@@ -123,7 +123,7 @@ impl<'a> LayersBuilder<'a> {
         self.all(&members.collect::<Vec<_>>())
     }
 
-    /// The layer formed by several devices; known only if all are disks or all are in memory.
+    /// The layer for several devices together. Known only if all are disks or all are memory.
     fn all(&mut self, blocks: &[&BlockDevice]) -> Arc<LowerLayer> {
         let each = blocks.iter().map(|block| self.below(block));
         let merge = |one: Arc<LowerLayer>, other: Arc<LowerLayer>| match (&*one, &*other) {
@@ -152,7 +152,7 @@ impl<'a> LayersBuilder<'a> {
         below
     }
 
-    /// A device whose mapping to the devices below it is unknown.
+    /// A device with an unknown mapping to the devices below it.
     fn stacked(&mut self, block: &BlockDevice) -> Arc<LowerLayer> {
         let below = self.all(&self.host.parents(block));
         match &*below {
@@ -229,8 +229,8 @@ fn in_memory(file: File) -> StoredFile {
     }
 }
 
-/// A file on an overlay whose layers are outside this mount namespace. It has no cached pages
-/// itself, but it has the mappings of the real file.
+/// A file on an overlay whose layers are outside this mount namespace. Its pages are in the cache
+/// of the real file, so that only mincore(2), which uses a mapping of that file, can count them.
 fn hidden_overlay(file: File) -> StoredFile {
     StoredFile {
         residency: Some(ResidencyMethod::Mincore),
@@ -246,7 +246,7 @@ fn hidden_overlay(file: File) -> StoredFile {
 
 fn bypass(file: &File, filesystem: Option<&str>) -> Bypass {
     if filesystem != Some("btrfs") {
-        // For example, with journaled data on ext4, the kernel uses the page cache instead.
+        // For example, if ext4 journals data, the kernel uses the page cache even for direct I/O.
         let has_direct_io =
             statx_direct_io(file).is_none_or(|found| found.stx_dio_offset_align > 0);
         return if has_direct_io {
@@ -271,8 +271,9 @@ fn reopen_noatime(file: &impl AsFd) -> io::Result<File> {
     open_to_look_up(format!("/proc/self/fd/{}", file.as_fd().as_raw_fd()).as_ref())
 }
 
-/// Opens a file for lookups, which must not change its access time: on a hung filesystem, mmap(2)
-/// for mincore(2) would wait for the journal while holding a lock that blocks the whole process.
+/// Opens a file for lookups without changing its access time. Otherwise, on a hung filesystem,
+/// mmap(2) for mincore(2) would wait for the journal while holding a lock that blocks the whole
+/// process.
 fn open_to_look_up(path: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
     let file = open_noatime(flags, |flags| open(path, flags, Mode::empty()))?;

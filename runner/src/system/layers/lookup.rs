@@ -19,24 +19,23 @@ use std::{
     os::fd::{AsFd, BorrowedFd},
 };
 
-/// Maximum size of a partly cached range that is looked up page by page.
+/// Maximum number of pages that are looked up individually in a partly cached range.
 const MAX_PAGES: u64 = 64;
 
-/// How a lookup treats pages.
+/// Which cached pages count as data held by the page cache.
 #[derive(Clone, Copy, Debug)]
 enum Pages {
-    /// For reads: served by cached pages.
+    /// For reads: all cached pages.
     Cached,
-    /// For completed writes: in memory only if the pages are dirty.
+    /// For completed writes: only dirty pages.
     Dirty,
-    /// For writes followed by a sync: not in memory.
+    /// For writes followed by a sync: none.
     Ignored,
 }
 
 impl StoredFile {
-    /// Upper bound on the distance between a sequential reader and the end of its readahead, in
-    /// bytes, across all layers; 0 without readahead. `is_buffered`: whether this file's page cache
-    /// reads ahead.
+    /// Upper bound on how far readahead may be ahead of a sequential reader across all layers, in
+    /// bytes; 0 without readahead. `is_buffered`: whether the I/O uses this file's page cache.
     pub(crate) fn readahead_bytes(&self, is_buffered: bool) -> u64 {
         let own = if is_buffered { self.readahead_bytes } else { 0 };
         match &*self.below {
@@ -134,7 +133,7 @@ impl StoredFile {
         if self.cache_block_bytes >= page {
             return LayerBytes::all(PageCache, length);
         }
-        // Large ranges are looked up in some of their pages.
+        // For a large range, only some of its pages are looked up.
         let step = (spanned(&range) / page).div_ceil(MAX_PAGES);
         let mut found = LayerBytes::default();
         for part in pages_of(range).step_by(step as usize) {
@@ -206,7 +205,8 @@ impl StoredFile {
     }
 
     /// Looks up a range that has no data on the device. Direct reads first write back dirty pages.
-    /// A completed write without allocated blocks was discarded in memory.
+    /// If no blocks are allocated after a completed write, the data was discarded while it was in
+    /// memory.
     fn in_hole(&self, range: &Range<u64>, bytes: u64, direct: bool, pages: Pages) -> LayerBytes {
         if !pages.are_read() {
             return LayerBytes::all(if direct { Device } else { PageCache }, bytes);
@@ -270,7 +270,7 @@ impl StoredFile {
         self.below.look_up(None, length, pages)
     }
 
-    /// The layer of an arbitrary part of the file; `Unknown` if the parts differ.
+    /// The layer of an unspecified part of the file; `Unknown` if it depends on the part.
     fn anywhere(&self, length: u64, direct: bool, pages: Pages) -> LayerBytes {
         let Ok(stat) = self.file.metadata() else {
             return LayerBytes::all(Unknown, length);
@@ -294,8 +294,8 @@ impl StoredFile {
     }
 }
 
-/// Whether a range within a cached page can be read without I/O (RWF_NOWAIT in preadv(2)); `None`
-/// if the filesystem does not report it.
+/// Whether a cached page's range can be read without I/O (RWF_NOWAIT in preadv(2)); `None` if the
+/// filesystem does not report it.
 fn is_up_to_date(file: BorrowedFd, range: &Range<u64>) -> Option<bool> {
     let mut buffer = [0; 4096];
     let mut offset = range.start;

@@ -1,4 +1,4 @@
-//! Tests lookups on real files and on loop devices backed by files.
+//! Lookups in real files, and on loop devices backed by files.
 
 mod loop_devices;
 
@@ -51,8 +51,8 @@ impl TestFile {
         self.named.as_file()
     }
 
-    /// Writes page by page, because a larger write creates large folios, which become dirty as a
-    /// whole.
+    /// Writes one page at a time, because a larger write creates large folios, which become dirty
+    /// as a whole.
     fn write(&self, range: Range<u64>) {
         for start in range.step_by(PAGE as usize) {
             self.file().write_all_at(&[7; 4096], start).unwrap();
@@ -85,7 +85,8 @@ fn stored(file: &File, path: &Path) -> StoredFile {
     LayersBuilder::new(&host).target(file, path).unwrap()
 }
 
-/// Whether the tests' filesystem is on a disk and reports extents. If not, reports a skipped test.
+/// Whether the tests' filesystem is on a disk and reports extents. If not, prints that the test is
+/// skipped.
 fn is_on_disk(file: &StoredFile) -> bool {
     let is_plain =
         matches!(*file.below, LowerLayer::Disk) && matches!(file.mapping, Mapping::Fiemap { .. });
@@ -99,7 +100,7 @@ const fn pages(range: Range<u64>) -> Range<u64> {
     range.start * PAGE..range.end * PAGE
 }
 
-/// Number of pages in each layer, from top to bottom.
+/// Number of pages in each layer, from the top layer to the bottom one.
 fn in_pages(found: LayerBytes) -> Vec<(StorageLayer, u64)> {
     let layers = StorageLayer::TOP_DOWN.into_iter();
     let each = layers.map(|layer| (layer, found.of(layer) / PAGE));
@@ -185,7 +186,7 @@ fn holes_and_unwritten_extents() {
     }
 }
 
-/// A read of a hole puts zero pages into the page cache.
+/// Reading a hole puts zero-filled pages into the page cache.
 #[test]
 fn cached_holes_are_cached() {
     let file = TestFile::sparse();

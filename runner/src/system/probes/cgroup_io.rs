@@ -8,8 +8,8 @@ use leadline_protocol::counters::ChargedIo;
 /// Maximum file size: enough for 600 disks.
 pub(crate) const BYTES: usize = 64 << 10;
 
-/// The counts of a disk; 0 for a disk without I/O, which has no line. Some kernels print several
-/// devices on one line, with those without I/O first.
+/// The counts of one disk. A disk without I/O has no line, so its counts are 0. Some kernels print
+/// several devices on one line, starting with those without I/O.
 pub(crate) fn parse(text: &str, disk: Dev) -> ChargedIo {
     let mut counts = ChargedIo::default();
     let mut is_disk = false;

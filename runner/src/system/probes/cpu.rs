@@ -4,7 +4,7 @@
 use crate::system::probes::rusage::CpuTimes;
 use leadline_protocol::counters::CpuUse;
 
-/// Bytes to read: only the first line is needed.
+/// Bytes to read, because only the first line is needed.
 pub(crate) const BYTES: usize = 512;
 
 /// Ticks of all CPUs: user, system, idle, iowait, steal.

@@ -18,8 +18,8 @@ use std::os::fd::BorrowedFd;
 /// backported).
 const BTRFS_BUFFERED_WRITES: (u32, u32) = (6, 14);
 
-/// Device-mapper targets that always read from their disks, even blocks that were never written.
-/// `cache` and `snapshot` read from one of several disks.
+/// Device-mapper targets that read from their disks even if a block was never written. `cache` and
+/// `snapshot` read from one of several disks.
 const READ_THROUGH: &[&str] = &[
     "cache",
     "clone",

@@ -16,24 +16,24 @@ use std::{
 
 #[derive(Debug, Default)]
 pub(crate) struct Names {
-    /// Target devices, except those above another target device, which counts the same I/O.
+    /// Target devices, except those stacked on another target device, which counts the same I/O.
     summed: Vec<String>,
     physical_devices: Vec<String>,
-    /// All devices without duplicates, in the order of the readings.
+    /// All devices without duplicates, in the order of readings.
     pub all: Vec<String>,
     /// The disk of each device: a partition's disk, or the device itself.
     pub disks: Vec<(String, Dev)>,
 }
 
 impl Names {
-    /// Sum of the target devices; `None` if there are none, or if one cannot be read.
+    /// Sum over the target devices; `None` if there are none, or if one of them cannot be read.
     pub(crate) fn device(&self, counts: &[Option<DeviceCounts>]) -> Option<DeviceCounts> {
         let devices = self.summed.iter().map(|name| self.counts_of(name, counts));
         let counts = devices.collect::<Option<Vec<_>>>()?;
         counts.into_iter().reduce(sum)
     }
 
-    /// Excludes devices that cannot be read.
+    /// Counts by kernel name, without devices that cannot be read.
     pub(crate) fn physical_devices(
         &self,
         counts: &[Option<DeviceCounts>],
@@ -207,7 +207,7 @@ mod tests {
             &[("sda", 1), ("sdb", 5), ("sdc", 6)],
         );
         check(&["sdd"], 17, &[("sdd", 8), ("sde", 9)]);
-        // I/O on a device above another target is counted at the lower device.
+        // I/O on a device that is stacked on another target is counted at the lower device.
         check(&["sda", "sda1"], 1, &[("sda", 1)]);
         check(&["dm-1", "sda"], 1, &[("sda", 1)]);
         check(&["dm-0", "dm-1", "sda1"], 5, &[("sda", 1)]);

@@ -10,8 +10,8 @@ use leadline_protocol::evidence::target::Extents;
 use rustix::io::Errno;
 use std::os::fd::BorrowedFd;
 
-/// Extents before the measurement. FIEMAP reports dirty pages over unwritten extents as unwritten,
-/// so the file is synced and FIEMAP is called again if there are any.
+/// Extents before the measurement. FIEMAP reports dirty data in unwritten extents as unwritten, so
+/// if there are unwritten extents, the file is synced and FIEMAP is called again.
 ///
 /// # Errors
 /// Returns why extents are not available.
@@ -23,7 +23,7 @@ pub fn before(file: BorrowedFd, region: &Region) -> Result<Extents, String> {
     extents(file, region, true).map_err(reason)
 }
 
-/// Extents after the measurement, without a sync, so that delayed allocations stay visible.
+/// Extents after the measurement. The file is not synced, so that delayed allocations stay visible.
 ///
 /// # Errors
 /// Returns why extents are not available.
@@ -31,7 +31,7 @@ pub fn after(file: BorrowedFd, region: &Region) -> Result<Extents, String> {
     extents(file, region, false).map_err(reason)
 }
 
-/// Share of a region that contains data, from 0 to 1.
+/// Fraction of a region that contains data, from 0 to 1.
 pub fn written_share(found: &Extents, region_bytes: u64) -> f64 {
     let data = found.written + found.delayed + found.inline + found.encoded;
     data as f64 / region_bytes.max(1) as f64

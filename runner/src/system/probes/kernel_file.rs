@@ -21,8 +21,8 @@ impl KernelFile {
         Ok(file)
     }
 
-    /// The current text; `None` if it can no longer be read, for example because the device was
-    /// removed.
+    /// The current contents; `None` if the file can no longer be read, for example because the
+    /// device was removed.
     pub(crate) fn read(&mut self) -> Option<&str> {
         let length = self.file.read_at(&mut self.buffer, 0).ok()?;
         std::str::from_utf8(&self.buffer[..length]).ok()

@@ -3,7 +3,7 @@
 use crate::system::host::meminfo::field_bytes;
 use leadline_protocol::counters::Memory;
 
-/// Bytes to read: all values are in the first 20 lines of 28 bytes.
+/// Bytes to read: all required values are in the first 20 lines of 28 bytes.
 pub(crate) const BYTES: usize = 2048;
 
 pub(crate) fn parse(text: &str) -> Option<Memory> {

@@ -34,10 +34,10 @@ const CONTROL_TIMEOUT: Timespec = Timespec {
     tv_sec: 3,
     tv_nsec: 0,
 };
-/// perf records 0.1 MB per second per busy thread. It exits at the limit, and the profile covers
-/// the time up to that point.
+/// Maximum output of perf, which records 0.1 MB per second per busy thread. perf exits at the
+/// limit, so the profile ends at that time.
 const MAX_DATA: &str = "512M";
-/// Size limits of the folded stacks: a flame graph cannot show more.
+/// Size limits of the folded stacks. A flame graph cannot show more.
 const MAX_LINES: usize = 20_000;
 const MAX_BYTES: usize = 2 << 20;
 /// Root frame of every stack.
@@ -70,8 +70,8 @@ impl Profiler {
 
     fn spawn() -> io::Result<Self> {
         let data = memfd_create("leadline-profile", MemfdFlags::empty())?;
-        // Without O_CLOEXEC, perf inherits both descriptors with the same numbers. The runner
-        // closes its copies on return, so that the pipes close when perf exits.
+        // Without O_CLOEXEC, perf inherits both descriptors under the same numbers. The runner's
+        // copies are closed on return, so that the pipes close when perf exits.
         let (control_read, control) = pipe()?;
         let (acks, acks_write) = pipe()?;
         let arguments = format!(
@@ -111,7 +111,7 @@ impl Profiler {
     }
 
     fn stop(&mut self) {
-        // Once perf has been reaped, its process ID may belong to another process.
+        // Once perf has been reaped, its process ID may be reused by another process.
         let is_running = matches!(self.perf.try_wait(), Ok(None));
         if let Some(pid) = Pid::from_raw(self.perf.id() as i32)
             && is_running
@@ -176,7 +176,7 @@ fn path_of(data: &OwnedFd) -> String {
 /// Folds the output of `perf script`.
 pub(crate) fn fold(script: impl Read) -> io::Result<Profile> {
     let mut options = Options::default();
-    // Without a filter, the first stack must have an event.
+    // Without the filter, the first stack would need an event line.
     options.event_filter = Some(EVENT.into());
     let mut folded = Vec::new();
     Folder::from(options).collapse(BufReader::new(Ascii(script)), &mut folded)?;
@@ -223,8 +223,8 @@ fn most_frequent(folded: &str) -> Profile {
     }
 }
 
-/// Replaces the thread name at the root of each stack, because perf has no names for threads that
-/// started while it was disabled, and because profiles of two runs should be comparable.
+/// Replaces the thread name at the root of each stack, so that profiles of two runs are comparable.
+/// perf also lacks the names of threads that started while it was disabled.
 fn merge_threads(folded: &str) -> BTreeMap<String, u64> {
     let mut stacks = BTreeMap::new();
     for (stack, count) in folded.lines().filter_map(|line| line.rsplit_once(' ')) {

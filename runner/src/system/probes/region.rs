@@ -1,4 +1,5 @@
-//! The part of a target that jobs access: the union of the regions of all workers and jobs. Pure.
+//! The part of a target that jobs access, as the union of the regions of all workers and jobs.
+//! Pure.
 
 use std::ops::Range;
 
@@ -57,8 +58,8 @@ impl Region {
         }))
     }
 
-    /// Divides the region into at most `max` cells of equal length (a multiple of `unit`), as if
-    /// its ranges were adjacent. Returns the cell length and the cells.
+    /// Divides the region into at most `max` cells of equal length, which is a multiple of `unit`.
+    /// Gaps between the ranges are ignored. Returns the cell length and the cells.
     pub fn cells(&self, max: u64, unit: u64) -> (u64, Vec<Self>) {
         let cell_bytes = self.bytes().div_ceil(max).next_multiple_of(unit).max(unit);
         let mut cells = Vec::new();

@@ -39,7 +39,7 @@ pub(crate) struct RequestTrace {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TracedRequests {
     pub requests: Requests,
-    /// Sum across all threads of this process.
+    /// Sum over all threads of this process.
     pub throttled_ms: f64,
 }
 
@@ -88,7 +88,8 @@ impl RequestTrace {
     }
 
     /// Records the threads of this process. Must be called during the window, because io_uring
-    /// workers start with the first blocking I/O and exit with the ring.
+    /// Records the threads of this process. Must be called during the window, because io_uring
+    /// workers start at the first blocking I/O and exit with the ring.
     pub(crate) fn record_threads(&mut self) {
         let tasks = names("/proc/self/task");
         self.threads

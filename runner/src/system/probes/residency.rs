@@ -36,16 +36,16 @@ pub struct ResidencyMap {
     pub cell_bytes: u64,
     /// Cached percentage of each cell.
     pub percent: Vec<u8>,
-    /// Sum of all cells.
+    /// Total of all cells.
     pub residency: Residency,
 }
 
 impl ResidencyMethod {
-    /// Selects a system call that works on this file.
+    /// Selects a system call that works for this file.
     ///
     /// # Errors
-    /// Returns why neither call works. For a file that the user neither owns nor may write to,
-    /// cachestat(2) fails and mincore(2) reports every page as cached.
+    /// Returns the reason that neither call works. If the user neither owns nor may write to the
+    /// file, cachestat(2) fails and mincore(2) reports every page as cached.
     pub fn detect(file: BorrowedFd) -> Result<Self, String> {
         match cachestat(file, &(0..1)) {
             Ok(_) => Ok(Self::Cachestat),
@@ -99,7 +99,7 @@ impl ResidencyMethod {
     }
 }
 
-/// Limits counts to the region, because the last page may extend beyond it.
+/// Limits the counts to the region, because the last page may extend beyond it.
 fn limited(residency: Residency, region: &Region) -> Residency {
     Residency {
         cached: residency.cached.min(region.bytes()),
@@ -107,8 +107,8 @@ fn limited(residency: Residency, region: &Region) -> Residency {
     }
 }
 
-/// Cached percentage, rounded, but 0 only if nothing is cached and 100 only if everything is
-/// cached.
+/// Cached percentage, rounded so that 0 means that nothing is cached and 100 means that everything
+/// is cached.
 fn percent(cached: u64, bytes: u64) -> u8 {
     match cached {
         0 => 0,
@@ -158,7 +158,7 @@ mod tests {
 
     const PAGE: u64 = 4096;
 
-    /// A file with `pages` pages, of which the first `written` are cached and dirty.
+    /// A file of `pages` pages; the first `written` pages are cached and dirty.
     fn with_file(pages: u64, written: u64, check: impl FnOnce(&File)) {
         let mut file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         file.set_len(pages * PAGE).unwrap();

@@ -1,6 +1,6 @@
-//! Thermal throttling of the CPUs. Read once before and once after the measured window: two files
-//! per CPU, 20 µs for two CPUs. Source: drivers/thermal/intel/therm_throt.c (x86 on bare metal
-//! only).
+//! Thermal throttling of the CPUs. Read once before and once after the measured window. Each
+//! reading opens two files per CPU, and takes 20 µs for two CPUs. Source:
+//! drivers/thermal/intel/therm_throt.c (x86 on bare metal only).
 
 use crate::system::host::kernel::{Kernel, names, value};
 

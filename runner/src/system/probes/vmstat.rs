@@ -1,6 +1,6 @@
-//! Writeback on the host. Source: `/proc/vmstat`. The kernel keeps per-CPU counts and sums them
-//! with a delay, so a window may miss a few hundred pages. Read only at the start and end of the
-//! measured window: a reading takes 18 µs, because the kernel prints 150 lines.
+//! Writeback on the host. Source: `/proc/vmstat`. The kernel sums its per-CPU counts with a delay,
+//! so a window may miss a few hundred pages. A reading takes 18 µs, because the kernel prints 150
+//! lines, so it is done only at the start and end of the measured window.
 
 use crate::system::{host::kernel::field, probes::kernel_file::KernelFile};
 use leadline_protocol::evidence::Writeback;

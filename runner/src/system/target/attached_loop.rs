@@ -16,10 +16,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Maximum number of attempts to configure a free device, because another program may take it
-/// first.
+/// Maximum number of attempts, because another program may take a free device before it is
+/// configured.
 const MAX_TRIES: u32 = 8;
-/// Logical block sizes that the loop driver accepts: from a sector to a page.
+/// Logical block sizes that the loop driver accepts: from the size of a sector to that of a page.
 const BLOCK_BYTES: std::ops::RangeInclusive<u32> = 512..=4096;
 
 /// A loop device that stays attached for the lifetime of this value.
@@ -65,7 +65,7 @@ fn node(name: &str) -> PathBuf {
     Path::new("/dev").join(name)
 }
 
-/// Returns true while sysfs still shows this file as the loop device's backing file.
+/// Returns true if sysfs still shows this file as the backing file of the loop device.
 pub(crate) fn is_attached(name: &str, file: &str) -> bool {
     attribute(Path::new("/sys/block").join(name).join("loop/backing_file"))
         .is_some_and(|backing| backing.starts_with(file))
@@ -86,7 +86,8 @@ mod tests {
 
     const BYTES: u64 = 1 << 20;
 
-    /// Attaches and detaches the file until `stop`. Returns the number of attachments.
+    /// Repeatedly attaches and detaches the file until `stop` is set. Returns the number of
+    /// attachments.
     fn attach_repeatedly(file: &OwnedFd, stop: &AtomicBool) -> io::Result<u32> {
         let mut count = 0;
         while !stop.load(Relaxed) {
@@ -96,8 +97,8 @@ mod tests {
         Ok(count)
     }
 
-    /// A device that is detached while it is listed must not appear attached to an unknown file,
-    /// because the guard then rejects all files of its size.
+    /// A device that is detached while devices are being listed must not appear to be attached to
+    /// an unknown file: the guard would then reject all files of that size.
     #[test]
     fn devices_detached_during_the_listing_have_no_backing_file() {
         let named = tempfile::NamedTempFile::new_in(env!("CARGO_MANIFEST_DIR")).unwrap();

@@ -55,7 +55,7 @@ pub fn advise(opened: &OpenTarget, hint: Fadvise, range: Range<u64>) -> Result<(
         _ if opened.target.kind == TargetKind::Null => Ok(()),
         Fadvise::Random => advise_range(opened, range, Advice::Random),
         Fadvise::Sequential => advise_range(opened, range, Advice::Sequential),
-        // The plan has resolved `ByPattern`.
+        // `ByPattern` has already been resolved by the plan.
         Fadvise::None | Fadvise::ByPattern => Ok(()),
     }
 }

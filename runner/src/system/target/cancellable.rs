@@ -1,5 +1,5 @@
-//! Runs uninterruptible system calls on a separate thread, so that a stop request or a run on hung
-//! storage does not wait for them.
+//! Runs uninterruptible system calls on a separate thread, so that neither a stop request nor the
+//! end of a run has to wait for hung storage.
 
 use std::{
     io,
@@ -52,10 +52,10 @@ pub(crate) fn finish_with_grace<T: Send + 'static>(
     wait_with_grace(&start("cancellable", work)?, stop, grace)
 }
 
-/// Waits for a result of another thread until `grace` after a stop.
+/// Waits for a result from another thread, until `grace` after a stop.
 ///
 /// # Errors
-/// Returns an error if the thread has ended without a result.
+/// Returns an error if the thread ended without a result.
 pub(crate) fn wait_with_grace<T>(
     results: &Receiver<T>,
     stop: &AtomicBool,
@@ -76,7 +76,7 @@ pub(crate) fn wait_with_grace<T>(
     }
 }
 
-/// Timeout for work on storage that did not respond at the end of the measurement.
+/// Timeout for work on storage that was not responding at the end of the measurement.
 pub(crate) const HUNG_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// Returns the result of `work`, or `None` if it takes too long, panics, or its thread cannot be

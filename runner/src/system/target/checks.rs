@@ -1,12 +1,12 @@
-//! Checks that a target is still the planned one, and builds problems for failures to open or
-//! remove files.
+//! Checks that a target is still the one that was planned, and creates problems for errors when
+//! opening or removing files.
 
 use crate::system::host::resolved_path::Stat;
 use leadline_protocol::problem::Problem;
 use std::{fmt::Display, os::fd::OwnedFd, path::Path};
 
-/// Compares an open file with the file that was at its path before. `before` is `None` for a new
-/// file.
+/// Compares an open file with the file that was previously at its path. `before` is `None` for a
+/// new file.
 pub(crate) fn check_identity(
     path: &str,
     fd: &OwnedFd,
@@ -19,7 +19,7 @@ pub(crate) fn check_identity(
     }
 }
 
-/// `change`: the change to the path, such as "was removed".
+/// `change`: what happened to the path, such as "was removed".
 pub(crate) fn identity_changed(path: &str, change: &str) -> Problem {
     Problem::guard(
         "identity_changed",

@@ -1,6 +1,6 @@
-//! Checks during a run that the devices it writes to are still the ones it claimed. The exclusive
-//! open prevents mounts and other claims, but a loop device's backing file and any device's size
-//! can change.
+//! Checks during a run that the devices it writes to are still the ones that it claimed. The
+//! exclusive open prevents mounts and other claims, but the backing file of a loop device and the
+//! size of any device can still change.
 
 use crate::system::{
     host::ioctl::{disk_sequence, loop_status},

@@ -1,5 +1,5 @@
-//! The combined requirements of several jobs for one file: contents for the layout, or a loop
-//! device.
+//! The combined requirements of several jobs for one file, which is either laid out or attached to
+//! a loop device.
 
 use crate::system::guard::Purpose;
 use leadline_protocol::{
@@ -19,7 +19,7 @@ pub(crate) struct FileSpec<'a> {
     pub alignment: u32,
     pub purpose: Purpose,
     pub unlink: bool,
-    /// Whether to remove an owned file first.
+    /// Whether to remove an existing file first, which must be owned.
     pub fresh: bool,
 }
 
@@ -64,7 +64,7 @@ impl<'a> FileSpec<'a> {
     }
 }
 
-/// One entry per file, merged across the selected targets.
+/// Returns one entry per file, which combines the requirements of all selected targets.
 pub(crate) fn file_specs(
     jobs: &[ResolvedJob],
     is_selected: impl Fn(&ResolvedJob, &Target) -> bool,

@@ -1,5 +1,5 @@
-//! Layout: creates and fills files before the measurement, as planned. A file that cannot be
-//! completed is restored, so that a full filesystem returns to its previous state.
+//! Layout: creates and fills files before the measurement, as planned. If a file cannot be
+//! completed, it is restored to its previous state, so that it does not leave the filesystem full.
 
 mod blocks;
 mod chunk_writer;
@@ -31,7 +31,7 @@ use leadline_protocol::{
 use rustix::io::Errno;
 use std::{path::Path, sync::atomic::AtomicBool};
 
-/// Provides the data for a path, starting at a byte offset, such as `LayoutData::fill`.
+/// Provides the data for the file at a path, starting at a byte offset (see `LayoutData::fill`).
 type Fill<'a> = dyn FnMut(&str, u64, &mut [u8]) + 'a;
 
 struct Layout<'a> {
@@ -39,7 +39,8 @@ struct Layout<'a> {
     fill: &'a mut Fill<'a>,
     progress: Progress<'a>,
     stop: &'a AtomicBool,
-    /// Whether the kernel still writes the file, because the storage did not respond to a stop.
+    /// Whether the kernel may still be writing to the file, because the storage did not respond
+    /// when the run was stopped.
     has_hung: bool,
 }
 
@@ -101,7 +102,7 @@ impl Targets {
         self.record_reused(&found);
         let fd = layout.open(&found, file).map_err(open_failed(file.path))?;
         let stat = check_identity(file.path, &fd, found.stat)?;
-        // Another file may have replaced the new one.
+        // Another file may have taken the place of the new one.
         if old_length.is_none() && (stat.links != 1 || stat.length != 0) {
             return Err(identity_changed(file.path, "was replaced"));
         }
@@ -128,7 +129,7 @@ impl Targets {
         result.map_err(|error| layout_problem(file, error))
     }
 
-    /// Removing a file waits for its I/O, so a stop does not wait for the removal.
+    /// A stop does not wait for the removal, because removing a file waits for its I/O.
     fn remove_hung(&self, file: OwnedFile) {
         let permissions = self.permissions.clone();
         within(HUNG_TIMEOUT, "remove", move || {

@@ -1,6 +1,6 @@
 //! Removes files that a study left behind because the step that removes them did not run or was
-//! killed. Only regular files whose path contains the study's `file_id`, and that the guard admits
-//! for writing, are removed.
+//! killed. Removes only regular files that the guard admits for writing and whose path contains the
+//! study's `file_id`.
 
 use crate::{
     plan::host_view::PathKind,
@@ -21,8 +21,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Timeout for all files together, because the kernel takes some time to detach the loop devices of
-/// a killed run.
+/// Timeout for all files together. The kernel takes some time to detach the loop devices of a
+/// killed run.
 const IN_USE_TIMEOUT: Duration = Duration::from_secs(2);
 const IN_USE_POLL: Duration = Duration::from_millis(50);
 
@@ -36,7 +36,7 @@ pub(crate) fn remove_leftovers(owned: &OwnedFiles, permissions: &Permissions) ->
             Ok(false) => {}
             Err(problem) => result.left.push(LeftoverFile {
                 path: path.clone(),
-                // The problem does not refer to a field in a request.
+                // The problem does not belong to a field of a request.
                 reason: Some(Problem {
                     field: None,
                     ..problem
@@ -100,8 +100,8 @@ mod tests {
 
     const FILE_ID: &str = "0123456789abcdef";
 
-    /// Removes `root/name` as a file of the study, and checks the problem code and whether the path
-    /// still exists.
+    /// Tries to remove `root/name` as a file of the study. Checks the problem code, and whether the
+    /// path still exists.
     fn check(root: &Path, name: &str, file_id: &str, expect: Result<bool, &str>) {
         let path = root.join(name);
         let owned = OwnedFiles {

@@ -45,15 +45,15 @@ impl Targets {
                 && target.kind == TargetKind::Loop
             {
                 target.device = Some(attached.name.clone());
-                // The filesystem is below the loop device, not on it.
+                // The target's filesystem is below the loop device, not on it.
                 target.filesystem = None;
             }
         }
         Ok(!self.loops.is_empty())
     }
 
-    /// Detaches the run's loop devices, and waits until their files are free for the next run. If
-    /// the run is killed, the kernel detaches them.
+    /// Detaches the run's loop devices, and waits until the next run can use their files. If the
+    /// run is killed, the kernel detaches the devices.
     pub fn detach_loops(&mut self) {
         let loops = std::mem::take(&mut self.loops);
         self.claims

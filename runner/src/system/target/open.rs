@@ -1,5 +1,5 @@
-//! Opens a target after the guard admits it, and compares the opened file or device with the one
-//! that the guard and the plan checked.
+//! Opens a target that the guard has admitted, and checks that it is the file or device that the
+//! guard and the plan examined.
 
 use crate::{
     plan::host_view::PathKind,
@@ -101,7 +101,7 @@ impl Targets {
         let fd = open_noatime(flags, |flags| open_in_root(guard, &found.path, flags))
             .map_err(|error| open_problem(target, job, error))?;
         let stat = check_identity(path, &fd, found.stat)?;
-        // Another file may have replaced the new one.
+        // Another file may have taken the place of the new one.
         if found.stat.is_none() && (stat.links != 1 || stat.length != 0) {
             return Err(identity_changed(path, "was replaced"));
         }
@@ -160,7 +160,7 @@ impl Targets {
         let expected = self.expected.get(&target.path).cloned().unwrap_or_default();
         let guard = guard.with_read_limit(expected.read_limit());
         let now = guard.overwritten(found, &expected.regions)?;
-        // For this run's loop devices, the plan has checked the backing file, not the device.
+        // For the run's own loop devices, the plan checks the backing file instead of the device.
         let is_own_loop = target.kind == TargetKind::Loop && now.is_none();
         if is_own_loop || self.is_as_planned(&expected, now) {
             Ok(admission)
@@ -192,7 +192,7 @@ impl Targets {
     }
 }
 
-/// Compares an open device with the one that the guard checked, and with the name and size in the
+/// Checks that an open device is the one that the guard checked, with the name and size in the
 /// plan.
 fn check_device(guard: &Guard, fd: &OwnedFd, before: Stat, target: &Target) -> Result<(), Problem> {
     let path = &target.path;

@@ -38,7 +38,7 @@ fn open_beneath<E>(
     };
     let relative = match relative {
         Ok(rest) if !rest.as_os_str().is_empty() => rest,
-        // The path is the root itself.
+        // The path is the target root itself.
         _ => Path::new("."),
     };
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;

@@ -36,7 +36,7 @@ impl OwnedFile {
             && found.stat.is_some_and(|now| now.is_same(&self.stat))
     }
 
-    /// Returns false without removing anything if the path no longer refers to the same regular
+    /// Removes the file and returns true, unless the path no longer refers to the same regular
     /// file.
     pub(crate) fn remove(&self, guard: &Guard) -> Result<bool, Problem> {
         if !self.is_unchanged() {

@@ -1,4 +1,4 @@
-//! Devices that are slow or return errors, and runs that are stopped.
+//! Devices that are slow or return errors, and stopped runs.
 
 use super::*;
 
@@ -39,7 +39,8 @@ pub(super) fn slow(case: &str, ms: u64, changes: Value, depth: u64) {
     );
 }
 
-/// Writes take 1.2 s, reads do not: I/Os complete continuously until every slot holds a write.
+/// Writes take 1.2 s, but reads do not: I/Os complete continuously until a write occupies every
+/// slot.
 pub(super) fn slow_writes(case: &str) {
     let (number_of_part, part) = part();
     let device = ext4_on(number_of_part, &part);
@@ -63,7 +64,7 @@ pub(super) fn slow_writes(case: &str) {
 
 pub(super) const BAD_OFFSET: u64 = 8 << 20;
 
-/// One block of the device fails: the error identifies the I/O that covers it.
+/// One block of the device fails: the error must identify the I/O that includes it.
 pub(super) fn bad_block(case: &str, bs: &str, changes: Value) {
     let device = raw();
     let sectors = |bytes: u64| bytes / SECTOR_BYTES;
@@ -118,7 +119,7 @@ pub(super) fn dies(case: &str, device: &Device, job: Job, operation: &str) {
     claim_error(&mut claims, &outcome, operation);
 }
 
-/// SIGTERM during a hang: the report is complete and follows within 1 s.
+/// SIGTERM during a hang: a complete report must follow within 1 s.
 pub(super) fn stop(case: &str, device: &Device, options: &[&str], job: Job) {
     let run = start(&job(device), "30s");
     let suspended = Suspended::new(&device.top, options);

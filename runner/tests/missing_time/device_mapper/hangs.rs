@@ -1,4 +1,4 @@
-//! Devices that are suspended until the end of the run or temporarily.
+//! Devices that are suspended temporarily or until the end of the run.
 
 use super::*;
 
@@ -43,7 +43,7 @@ pub(super) fn fsfreeze(case: &str, changes: Value, ios: RangeInclusive<u64>) {
     claims_of_hang(&mut claims, &outcome, seconds(&outcome, at), &ios);
 }
 
-/// One of two disks hangs; the I/Os in flight accumulate on it.
+/// One of two disks hangs. Over time, all I/Os in flight wait for it.
 pub(super) fn half_of_a_stripe(case: &str) {
     let (one, two) = (raw(), raw());
     let table = format!("striped 2 128 {} 0 {} 0", one.top.node, two.top.node);
@@ -62,7 +62,8 @@ pub(super) fn half_of_a_stripe(case: &str) {
     claims.failed();
     claims.equal("number of stalls", outcome.stalls(0).len(), 1);
     for stall in outcome.stalls(0) {
-        // Half of the I/Os in flight are on the other disk; after six rounds, all are on this one.
+        // At first, half of the I/Os in flight are on the other disk. After six rounds, all are on
+        // the hung one.
         claims.within("start", stall.start, from - LATE..=from + 2.0 * EARLY);
         claims.within(
             "end",
@@ -88,8 +89,8 @@ pub(super) fn sync_until_the_end(case: &str) {
     claims.unfinished(&outcome.report()["sync"], 1, RUNTIME - from);
 }
 
-/// The journal commits during the hang, so any process that changes an inode has to wait. The
-/// sampler, which inspects the page cache once a second, must not wait.
+/// The journal commits during the hang, so every process that changes an inode must wait. The
+/// sampler must not wait, even though it inspects the page cache once a second.
 pub(super) fn journal(case: &str, changes: Value, ios: RangeInclusive<u64>) {
     let device = ext4();
     let run = start(&write(changes)(&device), "3s");
@@ -126,7 +127,8 @@ pub(super) fn one_of_two_jobs(case: &str) {
     claims.unfinished(&outcome.job(1)["read"], 32, RUNTIME - from);
 }
 
-/// Hangs for `length` seconds after half a second. Returns the start and end of the hang.
+/// Hangs for `length` seconds, starting after half a second. Returns the start and the end of the
+/// hang.
 pub(super) fn hang_for(device: &Device, options: &[&str], length: f64) -> (SystemTime, SystemTime) {
     let suspended = Suspended::new(&device.top, options);
     let from = SystemTime::now();
@@ -166,8 +168,8 @@ pub(super) fn recover(case: &str, device: &Device, options: &[&str], job: Job) {
     claim_max(&mut claims, &outcome, &hang);
 }
 
-/// The kernel fails readahead on a suspended device and reads again. Pages that were read ahead
-/// before the hang complete.
+/// On a suspended device, the kernel fails readahead and then reads again. Reads of pages that were
+/// read ahead before the hang complete.
 pub(super) fn readahead(case: &str) {
     let device = raw();
     let changes = json!({"direct": 0, "rw": "read", "size": PART_BYTES, "invalidate": 1});
@@ -191,7 +193,7 @@ pub(super) fn readahead(case: &str) {
     }
 }
 
-/// A hang shorter than 1 s is not a stall, but it causes the slowest I/O.
+/// A hang shorter than 1 s is not reported as a stall, but causes the slowest I/O.
 pub(super) fn too_short(case: &str, changes: Value) {
     let device = raw();
     let (outcome, hang) = recovered(&device, &[], &read(changes)(&device), "4s", 0.6);

@@ -16,7 +16,7 @@ use std::{
     time::Duration,
 };
 
-/// One pass of reads without readahead that keeps pages already in memory.
+/// One pass of reads. They do not trigger readahead, and pages that are already cached are kept.
 fn pass(path: &Path, rw: &str, changes: Value) -> Value {
     let plain = json!({"invalidate": 0, "fadvise_hint": "random"});
     job(path, rw, with(&plain, changes))
@@ -35,8 +35,8 @@ fn will_need(file: &File, offset: u64, bytes: u64) {
     assert_eq!(result, 0);
 }
 
-/// Rate-limited reads while a neighbor brings pages into memory. The kernel counts the job's own
-/// reads.
+/// Rate-limited reads while a neighbor reads pages into memory. The truth is the number of the
+/// job's own reads, as counted by the kernel.
 fn fetched(at: &Path, job: fn(&Path) -> Value, neighbor: fn(&File, u64)) -> Prepared {
     let volume = ext4(at)?;
     let path = volume.cold_file("f", SIZE);
@@ -52,8 +52,7 @@ fn fetched(at: &Path, job: fn(&Path) -> Value, neighbor: fn(&File, u64)) -> Prep
     )
 }
 
-/// A neighbor changes the file while the job reads it; the truth comes from the device's read
-/// counter.
+/// The neighbor changes the file while the job reads it. The truth is the device's read counter.
 fn changed(
     at: &Path,
     cached: bool,
@@ -331,7 +330,7 @@ pub(super) const CASES: &[Case] = &[
         })
     }),
     case("a_disk_unmounted_during_direct_reads", |at| {
-        // The filesystem is only detached from the tree: the file stays open.
+        // The filesystem is only detached from the tree, so the file stays open.
         moved(at, |path| {
             let at = path.parent().unwrap().to_str().unwrap();
             run("umount", &["--lazy", at]).unwrap();
@@ -347,7 +346,7 @@ pub(super) const CASES: &[Case] = &[
         let prepared = situation_with(job, vec![Box::new(locked), Box::new(volume)], truth);
         during(prepared, move || {
             sleep(Duration::from_millis(500));
-            // The truth holds even if the run has already ended.
+            // The expected shares are also correct if the run has already ended.
             let _ = std::fs::remove_file(&path);
         })
     }),
@@ -361,7 +360,7 @@ pub(super) const CASES: &[Case] = &[
     }),
 ];
 
-/// Direct reads for 1.4 s; after 500 ms, the file's path changes.
+/// Direct reads for 1.4 s. The file's path changes after 500 ms.
 fn moved(at: &Path, change: fn(&Path)) -> Prepared {
     let volume = ext4(at)?;
     let path = volume.cold_file("f", SIZE);
@@ -373,7 +372,7 @@ fn moved(at: &Path, change: fn(&Path)) -> Prepared {
     })
 }
 
-/// Fast reads of a cached file that is evicted once, after `after` milliseconds.
+/// Fast reads of a cached file, which is evicted once, after `after` milliseconds.
 fn evicted_late(at: &Path, after: u64) -> Prepared {
     let volume = ext4(at)?;
     let path = volume.cold_file("f", 64 * MIB);
@@ -388,8 +387,8 @@ fn evicted_late(at: &Path, after: u64) -> Prepared {
     })
 }
 
-/// Random writes to 4 MiB while a neighbor writes them back; the truth comes from the device's
-/// written bytes.
+/// Random writes to 4 MiB while a neighbor writes them back. The truth is the number of bytes
+/// written to the device.
 fn overwritten(at: &Path, flush: fn(&File)) -> Prepared {
     let volume = ext4(at)?;
     let path = volume.cold_file("f", 4 * MIB);

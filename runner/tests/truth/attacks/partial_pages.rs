@@ -1,4 +1,4 @@
-//! Filesystem blocks smaller than a page: a cached page may have blocks that were never read.
+//! Filesystem blocks smaller than a page: some blocks of a cached page may never have been read.
 
 use crate::{
     case::{Case, Expected, Truth},
@@ -11,7 +11,7 @@ use std::{os::unix::fs::FileExt, path::Path};
 const EXT4_1K: &str = "mkfs.ext4 -q -b 1024 -E lazy_itable_init=0,lazy_journal_init=0";
 const XFS_1K: &str = "mkfs.xfs -q -b size=1024";
 
-/// Writes the first KiB of each page, which brings the page into memory, but not its other blocks.
+/// Writes the first KiB of each page, which caches the page without its other blocks.
 fn begin_pages(path: &Path) {
     let file = open(path);
     for page in 0..SIZE / 4096 {
@@ -20,7 +20,7 @@ fn begin_pages(path: &Path) {
     file.sync_all().unwrap();
 }
 
-/// Reads whose pages are cached in part. `truth` gets the device.
+/// Reads of partly cached pages. `truth`: expected shares, as a function of the device.
 fn begun(at: &Path, make: &str, changes: Value, truth: fn(String) -> Expected) -> Prepared {
     let volume = volume(at, make, "defaults")?;
     let path = volume.cold_file("f", SIZE);
@@ -31,7 +31,7 @@ fn begun(at: &Path, make: &str, changes: Value, truth: fn(String) -> Expected) -
     situation_with(job, vec![Box::new(volume)], truth)
 }
 
-/// The same file, whose pages have been read as a whole.
+/// The same file after its pages have been read completely.
 fn warm(at: &Path, make: &str, block: &str) -> Prepared {
     let volume = volume(at, make, "defaults")?;
     let path = volume.cold_file("f", SIZE);
@@ -42,12 +42,12 @@ fn warm(at: &Path, make: &str, block: &str) -> Prepared {
     situation(job, vec![Box::new(volume)], vec![memory("read")])
 }
 
-/// All reads reach the device, with more than one request each.
+/// All reads reach the device. Each needs more than one request.
 fn all(_device: String) -> Expected {
     Box::new(|_| vec![device("read")])
 }
 
-/// A read of a page from which two separate parts are missing takes two requests.
+/// A read of a page that lacks two separate parts needs two requests.
 fn one_or_two_requests(device: String) -> Expected {
     let before = reads_of(&device);
     Box::new(move |result| {
@@ -118,7 +118,7 @@ pub(super) const CASES: &[Case] = &[
     case("cached_pages_of_small_blocks_in_large_reads", |at| {
         warm(at, EXT4_1K, "1m")
     }),
-    // The page cache of the backing file of a loop device has partly cached pages.
+    // The page cache of a loop device's backing file contains partly cached pages.
     case("partly_cached_pages_below_a_loop_device", |at| {
         let volume = volume(at, XFS_1K, "defaults")?;
         let image = volume.cold_file("image", SIZE);

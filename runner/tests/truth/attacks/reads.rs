@@ -1,4 +1,4 @@
-//! Unequal workers, phases, few and very many reads.
+//! Unequal workers, phases, and very few or very many reads.
 
 use super::{KIB, lock_stripes};
 use crate::{
@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-/// One second of reads without readahead that keeps pages already in memory.
+/// One second of reads. They do not trigger readahead, and pages that are already cached are kept.
 fn second(path: &Path, changes: Value) -> Value {
     let plain = json!({"invalidate": 0, "fadvise_hint": "random", "size": null});
     let mut job = timed(path, "randread", with(&plain, changes));
@@ -24,7 +24,7 @@ fn second(path: &Path, changes: Value) -> Value {
     job
 }
 
-/// One pass of reads without readahead that keeps pages already in memory.
+/// One pass of reads. They do not trigger readahead, and pages that are already cached are kept.
 fn pass(path: &Path, bytes: u64, changes: Value) -> Value {
     let plain = json!({"invalidate": 0, "fadvise_hint": "random", "size": bytes});
     job(path, "read", with(&plain, changes))
@@ -33,7 +33,7 @@ fn pass(path: &Path, bytes: u64, changes: Value) -> Value {
 /// A cached and a cold file, and the locked pages of the cached one.
 type Pair = (Volume, [PathBuf; 2], Box<dyn Any>);
 
-/// Two files on a private disk.
+/// A warm and a cold file on a private disk.
 fn pair(at: &Path, warm: u64, cold: u64) -> Result<Pair, String> {
     let volume = ext4(at)?;
     let files = [
@@ -58,7 +58,7 @@ fn cached_and_direct(at: &Path, cached: Value, direct: Value) -> Prepared {
     )
 }
 
-/// A pass over a file with `bytes` cached from `offset`.
+/// One pass over a file, of which `bytes` are cached, starting at `offset`.
 fn partly_cached(at: &Path, size: u64, offset: u64, bytes: u64, changes: Value) -> Prepared {
     let volume = ext4(at)?;
     let path = volume.cold_file("f", size);
@@ -86,7 +86,7 @@ fn few(at: &Path, count: u64, cached: u64, changes: Value) -> Prepared {
     )
 }
 
-/// Cached reads of a large file while another program evicts a range of pages at an interval.
+/// Cached reads of a large file while another program repeatedly evicts a range of pages.
 fn few_misses(at: &Path, range: u64, interval: u64, changes: Value) -> Prepared {
     let volume = ext4(at)?;
     let path = volume.cold_file("f", 64 * MIB);
@@ -386,7 +386,7 @@ fn ramp() -> Value {
 }
 
 /// Sequential reads of a file whose first pages are cached. The window ends with the last cold
-/// read, and all cold reads are counted.
+/// read, so it contains all cold reads.
 fn after_ramp(at: &Path, cached: u64) -> Prepared {
     let volume = ext4(at)?;
     let path = volume.cold_file("f", SIZE);
@@ -403,8 +403,8 @@ fn after_ramp(at: &Path, cached: u64) -> Prepared {
     )
 }
 
-/// One page in 16 is not cached, so a 64 KiB read always needs the device unless the page was read
-/// before. There are few enough reads that pages are rarely read twice.
+/// One page in 16 is not cached, so each 64 KiB read needs the device unless that page was read
+/// before. The number of reads is so small that few pages are read twice.
 fn split_sizes(at: &Path, sizes: &str) -> Prepared {
     let volume = ext4(at)?;
     let path = volume.cold_file("f", 256 * MIB);

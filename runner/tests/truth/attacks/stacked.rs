@@ -1,5 +1,5 @@
-//! Stacks: filesystems on several devices, loop devices with offsets and layers, overlays that
-//! change during the run, mounts of single files, and devices that are really memory.
+//! Stacks: filesystems on several devices, loop devices with offsets and several layers, overlays
+//! that change during the run, mounts of single files, and devices that are actually memory.
 
 use super::lock_stripes;
 use crate::{
@@ -61,8 +61,8 @@ fn two_disks(at: &Path, profile: &str, in_memory: bool) -> Result<(PathBuf, Reso
     ))
 }
 
-/// Direct reads of a file striped across a disk and a disk in memory. The first disk's counter is
-/// the truth.
+/// Direct reads of a file that is striped across a disk and a disk in memory. The truth is the
+/// first disk's counter.
 fn striped(at: &Path) -> Prepared {
     let (memory, tmpfs) = tmpfs(at);
     let (first, second) = (disk(at, "first")?, disk(&memory, "second")?);
@@ -152,7 +152,7 @@ fn without_readahead(at: &Path, make: &str) -> Result<Volume, String> {
     Ok(volume)
 }
 
-/// btrfs has a separate readahead setting of at least 4 MiB.
+/// btrfs has its own readahead setting, which is at least 4 MiB.
 fn btrfs_readahead(device: &str) -> Option<PathBuf> {
     let filesystems = fs::read_dir("/sys/fs/btrfs").ok()?.flatten();
     filesystems
@@ -216,7 +216,8 @@ fn overlay(at: &Path, lower: &Path, upper: &Path) -> Overlay {
     }
 }
 
-/// The job opened the lower file and keeps reading it after a neighbor has copied it up.
+/// The job opened the file of the lower layer, and keeps reading it after a neighbor has caused a
+/// copy-up.
 fn copied_up(at: &Path, in_memory: &str) -> Prepared {
     let volume = ext4(at)?;
     let (memory_at, tmpfs) = tmpfs(at);
@@ -289,7 +290,7 @@ fn loop_on_overlay(at: &Path, options: &[&str], locked: u64) -> Prepared {
     let volume = without_readahead(at, EXT4)?;
     let overlay = overlay(at, &volume.at, &volume.at);
     let image = overlay.merged.join("f");
-    // Read-only, because opening the image for writing would copy it up.
+    // Read-only, because opening the image for writing would cause a copy-up.
     let device = attach(&image, &[options, &["--read-only"]].concat())?;
     drop_scanned_pages(&device, &image);
     drop_pages(&overlay.lower.join("f"));
@@ -404,7 +405,7 @@ pub(super) const CASES: &[Case] = &[
         let image = volume.cold_file("image", 64 * MIB);
         let device = attach(&image, &["--direct-io=off", "--offset=512"])?;
         drop_scanned_pages(&device, &image);
-        // Every fourth block: no two reads share a page.
+        // Reads every fourth block, so that no two reads share a page.
         let mut reads = raw_reads(&device);
         reads["rw"] = json!("read:12k");
         reads["size"] = json!("32m");
@@ -474,8 +475,8 @@ pub(super) const CASES: &[Case] = &[
     case(
         "unaligned_pages_of_the_file_and_of_the_image_in_stripes",
         |at| {
-            // Each missing image page causes one device request and is a quarter to three quarters
-            // of a read: on average, an eighth of all bytes are missing.
+            // Each missing page of the image causes one device request. It makes up a quarter to
+            // three quarters of a read. On average, an eighth of all bytes are missing.
             let (prepared, device) = blocks_on_image(at, 1024, |file, image| {
                 let file = lock_stripes(file, SIZE, 4 * 4096, 4096);
                 Box::new((file, lock_stripes(image, 64 * MIB, 2 * MIB, MIB)))
@@ -493,8 +494,8 @@ pub(super) const CASES: &[Case] = &[
     case(
         "unaligned_blocks_on_an_image_with_every_other_page_cached",
         |at| {
-            // Each read needs one page that is not cached and shares it with a neighboring block.
-            // On average, half of its bytes are missing.
+            // Each read needs one page that is not cached, which a neighboring block also needs. On
+            // average, half of a read's bytes are missing.
             let (prepared, _) = blocks_on_image(at, 1024, |_, image| {
                 lock_stripes(image, 64 * MIB, 2 * 4096, 4096)
             })?;
@@ -628,7 +629,7 @@ pub(super) const CASES: &[Case] = &[
         let path = volume.cold_file("f", SIZE);
         let (memory_at, tmpfs) = tmpfs(at);
         let from = cold_file(&memory_at, "f", SIZE);
-        // Removed with the volume, which a mount on one of its files keeps busy.
+        // Unmounted before the volume, because a mount on one of its files keeps the volume busy.
         let cover = UnmountOnDrop(path.clone());
         let reads = with(&direct_reads(&path), json!({"rate_iops": 3000}));
         let prepared = situation(
@@ -662,7 +663,7 @@ pub(super) const CASES: &[Case] = &[
     }),
 ];
 
-/// A bind mount that is removed on drop if it exists.
+/// A bind mount, which is unmounted on drop if it exists.
 struct UnmountOnDrop(PathBuf);
 
 impl Drop for UnmountOnDrop {
@@ -681,7 +682,7 @@ fn subvolume(at: &Path) -> Result<(Volume, PathBuf), String> {
 }
 
 /// A loop device on a partly cached image is switched between direct and buffered I/O during the
-/// run; the disk's counter is the truth.
+/// run. The truth is the disk's counter.
 fn switched(at: &Path, options: &[&str], option: &'static str) -> Prepared {
     let volume = without_readahead(at, EXT4)?;
     let image = volume.cold_file("image", 64 * MIB);
@@ -702,7 +703,7 @@ fn switched(at: &Path, options: &[&str], option: &'static str) -> Prepared {
     })
 }
 
-/// Expected shares if the device served at most this share.
+/// Also accepts larger device shares than expected, up to `device`.
 fn up_to(device: f64, truth: Truth) -> Truth {
     Truth {
         memory: (1.0 - device - 0.01).min(*truth.memory.start())..=*truth.memory.end(),
@@ -711,7 +712,8 @@ fn up_to(device: f64, truth: Truth) -> Truth {
     }
 }
 
-/// Reads that partly need the device may count fully or by bytes: at least this share.
+/// Reads that need the device only for a part may count as a whole or by bytes. Also accepts
+/// smaller device shares than expected, but at least `least`.
 fn or_by_bytes(prepared: Situation, least: f64) -> Situation {
     let counted = prepared.truth;
     let truth = move |result: &Value| {
@@ -728,8 +730,8 @@ fn or_by_bytes(prepared: Situation, least: f64) -> Situation {
     }
 }
 
-/// Buffered reads of a file on a filesystem with this block size, on a cached loop device, with
-/// pages of both the file and the image in memory. The counter of the disk below is the truth.
+/// Buffered reads of a file on a cached loop device, through a filesystem with this block size.
+/// Pages of both the file and the image are in memory. The truth is the counter of the disk below.
 fn blocks_on_image(
     at: &Path,
     block_size: u64,
@@ -757,8 +759,8 @@ fn blocks_on_image(
     Ok((situation_with(job, resources, truth)?, counter))
 }
 
-/// Raw 16 KiB reads of an image in which one page in four is not in memory: each read needs the
-/// device for a quarter of its bytes.
+/// Raw 16 KiB reads of an image of which one page in four is not cached: each read needs the device
+/// for a quarter of its bytes.
 fn missing_page(at: &Path, index: u64) -> Prepared {
     let volume = without_readahead(at, EXT4)?;
     let image = volume.cold_file("image", 64 * MIB);

@@ -1,4 +1,5 @@
-//! Writes that are flushed at known times, few writes, and unusual ways to reach the device.
+//! Writes that are flushed at known times, very few writes, and unusual ways for writes to reach
+//! the device.
 
 use super::KIB;
 use crate::{
@@ -18,7 +19,7 @@ use std::{
 
 const WRITES: u64 = SIZE / 4096;
 
-/// Writes in bursts of `burst`, with pauses that leave time for the neighbor's I/O.
+/// Writes in bursts of `burst` I/Os, with pauses that are long enough for the neighbor's I/O.
 fn bursts(path: &Path, rw: &str, burst: u64, changes: Value) -> Value {
     let pauses = json!({"thinktime": 300_000, "thinktime_blocks": burst, "invalidate": 0});
     job(path, rw, with(&pauses, changes))
@@ -29,7 +30,7 @@ fn dirty_pages(path: &Path) -> u64 {
     pages(path, 0, 0).dirty
 }
 
-/// Each burst has a quarter of the writes. The neighbor acts in the first pause.
+/// Each burst consists of a quarter of the writes. The neighbor flushes in the first pause.
 fn in_the_first_pause(at: &Path, make: &str, rw: &str, flush: fn(&Path)) -> Prepared {
     let volume = volume(at, make, "defaults")?;
     let path = volume.cold_file("f", SIZE);
@@ -53,7 +54,7 @@ fn sync_range(path: &Path) {
     write_back(path, 0, 0);
 }
 
-/// One pass that stays in memory, and one pass that is completely flushed before or after it.
+/// Two passes: one stays in memory; the other one, before or after it, is completely flushed.
 fn flushed_pass(at: &Path, changes: Value) -> Prepared {
     let volume = ext4(at)?;
     let path = volume.cold_file("f", SIZE);
@@ -74,7 +75,7 @@ fn flushed_pass(at: &Path, changes: Value) -> Prepared {
     })
 }
 
-/// Sequential writes of small blocks, half of which are flushed in the pause after them.
+/// Sequential writes of small blocks. In the pause after the first half, that half is flushed.
 fn small_blocks(at: &Path, make: &str, block: u64) -> Prepared {
     let volume = volume(at, make, "defaults")?;
     let bytes = 3 * MIB;
@@ -97,13 +98,13 @@ fn small_blocks(at: &Path, make: &str, block: u64) -> Prepared {
     })
 }
 
-/// A job of random writes, without action by a neighbor.
+/// A job of random writes without any neighbor.
 fn plain(volume: Volume, path: &Path, changes: Value, truth: Truth) -> Prepared {
     let job = job(path, "randwrite", changes);
     situation(job, vec![Box::new(volume)], vec![truth])
 }
 
-/// The first writes to a file.
+/// The first writes to a file, of which `flushed` reach the device.
 fn few(at: &Path, count: u64, changes: Value, flushed: u64) -> Prepared {
     let volume = ext4(at)?;
     let path = volume.cold_file("f", SIZE);
@@ -141,7 +142,7 @@ fn with_fsync_of_another_job(at: &Path, other: &str) -> Prepared {
     situation_with(jobs, vec![Box::new(volume)], truth)
 }
 
-/// Writes whose pages are no longer dirty after the run have reached the device.
+/// Writes whose pages are no longer dirty after the run count as having reached the device.
 fn written(mut files: Vec<PathBuf>) -> Expected {
     files.dedup();
     Box::new(move |result| {
@@ -155,7 +156,7 @@ fn written(mut files: Vec<PathBuf>) -> Expected {
     })
 }
 
-/// The first job's writes reach the device and finish before the second job dirties the same pages.
+/// The first job's writes have reached the device before the second job dirties the same pages.
 fn overwritten(at: &Path, first: Value) -> Prepared {
     let volume = ext4(at)?;
     let path = volume.cold_file("f", 4 * MIB);
@@ -180,7 +181,7 @@ fn overwritten(at: &Path, first: Value) -> Prepared {
     )
 }
 
-/// Writes that stay in memory, in parallel with writes of another size that do not.
+/// Writes that stay in memory, in parallel with writes of another size that reach the device.
 fn sizes(at: &Path, buffered: &str, synchronous: &str) -> Prepared {
     let volume = ext4(at)?;
     let one = json!({"bs": buffered, "rate_iops": 2000});
@@ -197,8 +198,8 @@ fn sizes(at: &Path, buffered: &str, synchronous: &str) -> Prepared {
     )
 }
 
-/// A job that writes to pages that were read as large folios. In the pause after half of the
-/// writes, the neighbor writes back the first half of the file.
+/// A job that writes to pages that were read as large folios. After half of the writes, the
+/// neighbor writes back the first half of the file.
 fn strided_in_folios(at: &Path, make: &str) -> Prepared {
     let volume = volume(at, make, "defaults")?;
     let path = volume.cold_file("f", 64 * MIB);
@@ -311,7 +312,8 @@ pub(super) const CASES: &[Case] = &[
         plain(volume, &path, changes, truth)
     }),
     case("passes_that_a_neighbor_flushes_except_the_last", |at| {
-        // Five passes over 256 pages, with a pause and a flush after each but the last.
+        // Five passes over 256 pages. After each pass except the last, there is a pause and a
+        // flush.
         let volume = ext4(at)?;
         let path = volume.cold_file("f", MIB);
         let job = bursts(&path, "randwrite", 256, json!({"size": "1m", "loops": 5}));
@@ -467,8 +469,8 @@ pub(super) const CASES: &[Case] = &[
         crate::scratch::image(&path, 64 * MIB);
         drop_pages(&path);
         let job = job(&path, "randwrite", json!({"size": "64m"}));
-        // Writeback continues after the run: at least the pages that are still dirty were dirty at
-        // its end.
+        // Writeback continues after the run, so at the end of the run at least those pages were
+        // dirty that are dirty now.
         let left = still_dirty(path);
         let truth: Expected = Box::new(|result| {
             let truth = left(result).remove(0);
@@ -481,7 +483,7 @@ pub(super) const CASES: &[Case] = &[
         Ok(MemoryLimit::of(48 * MIB)?.situation(job, truth, disk))
     }),
     case("buffered_writes_evicted_by_a_neighbor_mid_run", |at| {
-        // Eviction starts writeback of dirty pages but keeps them in memory.
+        // Eviction starts writeback of dirty pages, but the pages stay in memory.
         let volume = ext4(at)?;
         let path = volume.cold_file("f", SIZE);
         let truth = still_dirty(path.clone());

@@ -1,4 +1,4 @@
-//! Files in a known state, private disks, other users of a disk, and the true shares of the cases.
+//! Files in known states, private disks, other users of a disk, and the true shares of the cases.
 
 use crate::{
     case::{Expected, Situation, Truth},
@@ -29,7 +29,7 @@ pub(crate) type Prepared = Result<Situation, String>;
 pub(crate) const PAGE: u64 = 4096;
 pub(crate) const MIB: u64 = 1 << 20;
 
-/// Random buffered 4 KiB reads that cover the region exactly once.
+/// Random buffered 4 KiB reads that read each block of the region exactly once.
 pub(crate) fn reads(file: &Path, changes: Value) -> Value {
     let job = json!({"filename": file, "rw": "randread", "bs": "4k", "direct": 0, "invalidate": 0});
     with(&job, changes)
@@ -40,7 +40,7 @@ pub(crate) fn together(jobs: &[Value]) -> Value {
     json!({"jobs": jobs})
 }
 
-/// The targets of one job, which are accessed in turn.
+/// File names for one job, which accesses the files in turn.
 pub(crate) fn targets(files: &[PathBuf]) -> Value {
     let names: Vec<_> = files.iter().map(|file| file.to_str().unwrap()).collect();
     json!(names.join(":"))
@@ -167,8 +167,8 @@ pub(crate) fn tmpfs_of(below: &Path, size: &str) -> (PathBuf, Box<dyn Any>) {
     (at, mounted)
 }
 
-/// A filesystem on a private loop device, below the target root. Its counters are evidence that is
-/// independent of other users of the host's disk.
+/// A filesystem on a private loop device, mounted below the target root. Other users of the host's
+/// disk do not affect the device's counters, so these are independent evidence.
 pub(crate) struct Volume {
     pub at: PathBuf,
     pub image: PathBuf,
@@ -217,8 +217,9 @@ impl Volume {
         format!("/sys/block/{}/stat", self.device.name()).into()
     }
 
-    /// Random reads of at most a page, one at a time: the device receives one request for each read
-    /// that misses the page cache. `zeros` is the share of reads that need no device.
+    /// Random reads of at most a page, one at a time. The device receives one request for each read
+    /// that misses the page cache. `zeros`: share of the reads that are served as zeros, without
+    /// the device.
     pub(crate) fn counts_misses(&self, zeros: RangeInclusive<f64>) -> Expected {
         let stat = self.stat();
         let before = requests(&stat);
@@ -231,8 +232,8 @@ impl Volume {
         })
     }
 
-    /// Direct reads of at most a page: the device receives one request for each read of written
-    /// data. All other reads hit holes or unwritten blocks.
+    /// Direct reads of at most a page. The device receives one request for each read of written
+    /// data. All other reads are served from holes or unwritten blocks.
     pub(crate) fn counts_device(&self) -> Expected {
         let stat = self.stat();
         let before = requests(&stat);
@@ -244,7 +245,7 @@ impl Volume {
         })
     }
 
-    /// Direct reads of a disk whose image is partly cached: a read that misses the image's page
+    /// Direct reads of a disk whose image is partly cached. Each read that misses the image's page
     /// cache adds at least one page to it.
     pub(crate) fn counts_new_pages_of_the_image(&self) -> Expected {
         let image = self.image.clone();
@@ -256,9 +257,9 @@ impl Volume {
         })
     }
 
-    /// Reads with readahead: a page that was read ahead may count as device or as memory, because
-    /// the job itself caused the device read. At most `cold` of the reads need data that was not in
-    /// memory, and at least as many as the device requests do.
+    /// Reads with readahead. A read of a page that was read ahead may count as device or as memory,
+    /// because the job itself caused the device read. The number of reads that need uncached data
+    /// is at least the number of device requests, and at most the share `cold` of all reads.
     pub(crate) fn counts_requests(&self, cold: f64) -> Expected {
         let stat = self.stat();
         let before = requests(&stat);
@@ -301,13 +302,13 @@ impl Overlay {
     }
 }
 
-/// Maximum difference between the shares of two random orders.
+/// Maximum difference in shares between two random orders of the same reads.
 const ORDER: f64 = 0.03;
 
-/// The share of random reads that wait for the device if each page is read once, by a control
-/// experiment on the same file: a thread that waits for I/O is descheduled. The requests of the
-/// device do not show it, because reads of cached pages also start readahead (`page_cache_async_ra`
-/// in mm/readahead.c).
+/// The share of random reads that wait for the device if each page is read once, determined by a
+/// control experiment on the same file that counts how often the thread is descheduled to wait for
+/// I/O. The number of device requests is not usable, because reads of cached pages also start
+/// readahead (`page_cache_async_ra` in mm/readahead.c).
 pub(crate) fn waits_like_random_reads(file: &Path) -> Expected {
     let opened = File::open(file).unwrap();
     let pages = opened.metadata().unwrap().len() / PAGE;
@@ -326,7 +327,7 @@ pub(crate) fn waits_like_random_reads(file: &Path) -> Expected {
     Box::new(move |_| vec![read(rest(&device, &NONE), NONE, device)])
 }
 
-/// Number of times that the calling thread waited.
+/// Number of times that the calling thread has waited.
 fn voluntary_switches() -> i64 {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::uninit();
     // SAFETY: the kernel fills the struct if the call succeeds.
@@ -337,10 +338,10 @@ fn voluntary_switches() -> i64 {
     usage.ru_nvcsw
 }
 
-/// Allowance for metadata reads, which the job did not issue.
+/// Allowance for reads of metadata, which the job does not issue.
 const FILESYSTEM_READS: f64 = 40.0;
 
-/// The share that is left after subtracting two others from 1.
+/// The remaining share: 1 minus two other shares.
 fn rest(one: &RangeInclusive<f64>, other: &RangeInclusive<f64>) -> RangeInclusive<f64> {
     (1.0 - one.end() - other.end()).max(0.0)..=1.0 - one.start() - other.start()
 }
@@ -381,7 +382,8 @@ pub(crate) fn between(
     Box::new(|_| vec![read(memory, zeros, device)])
 }
 
-/// Shares of reads at independent random offsets: 5 standard deviations around the expected value.
+/// Shares of reads at independent random offsets: within 5 standard deviations of the expected
+/// value.
 pub(crate) fn on_average(memory: f64, zeros: f64, device: f64) -> Expected {
     Box::new(move |result| {
         let ios = issued(result);
@@ -401,7 +403,8 @@ pub(crate) enum Layer {
     Device,
 }
 
-/// Jobs whose reads are each served by one layer: a layer's share is the reads of its jobs.
+/// Jobs whose reads are all served by one layer per job. A layer's share is the share of reads of
+/// its jobs.
 pub(crate) fn by_job(layers: &'static [Layer]) -> Expected {
     Box::new(move |result| {
         let mut shares = [0.0; 3];
@@ -422,7 +425,7 @@ fn issued(result: &Value) -> f64 {
 
 // Changes during the run
 
-/// Time of a change in a run of about a second.
+/// Time at which a run of about a second is changed.
 const MIDWAY: Duration = Duration::from_millis(500);
 
 /// Evicts a cached file midway through the run.
@@ -446,9 +449,10 @@ pub(crate) fn evicted_midway(
     })
 }
 
-/// Reads the whole file midway through the run. The job reads every block at most once and without
-/// readahead. So the pages cached before that are the reads that had reached the device, and the
-/// pages that the process read from storage until all pages are cached are an upper bound.
+/// Reads the whole file midway through the run. The job reads each block at most once and without
+/// readahead, so the pages cached just before that are the reads that have reached the device. The
+/// number of pages that the process has read from storage by the time all pages are cached is an
+/// upper bound.
 pub(crate) fn filled_midway(job: Value, file: PathBuf, resources: Vec<Box<dyn Any>>) -> Prepared {
     let counts = Rc::new(Cell::new(None));
     let seen = Rc::clone(&counts);
@@ -486,7 +490,7 @@ fn read_from_storage(pid: u32) -> f64 {
     line.unwrap().parse().unwrap()
 }
 
-/// Another program that uses a disk for at most a few seconds; stopped on drop.
+/// Another program that uses a disk for a few seconds at most; stopped on drop.
 pub(crate) struct Neighbor {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -558,7 +562,7 @@ impl MemoryLimit {
         Ok(limit)
     }
 
-    /// Moves the runner into the cgroup as soon as it has started.
+    /// Moves the runner into the cgroup as soon as the runner has started.
     pub(crate) fn situation(self, job: Value, truth: Expected, disk: Volume) -> Situation {
         let procs = self.0.join("cgroup.procs");
         let enter = move |pid: u32| fs::write(procs, pid.to_string()).unwrap();

@@ -1,4 +1,5 @@
-//! Builders: devices on UML's disks, filesystems on them, and true shares from the disk counters.
+//! Builders of devices on UML's disks and filesystems on them, and of true shares from the counters
+//! of the disks.
 
 use crate::scratch::{
     Loop, Mounted,
@@ -28,8 +29,8 @@ const KEY: &str = "5ca1ab1e5ca1ab1e5ca1ab1e5ca1ab1e5ca1ab1e5ca1ab1e5ca1ab1e5ca1a
 
 pub(crate) type Resources = Vec<Box<dyn Any>>;
 
-/// Disables background writeback and swap readahead, so that only the cases write back pages and
-/// each swapped page is read separately.
+/// Disables background writeback, so that only the cases write back pages, and swap readahead, so
+/// that each swapped page is read separately.
 pub(crate) fn prepare_host() {
     fs::write("/proc/sys/vm/dirty_writeback_centisecs", "0").unwrap();
     fs::write("/proc/sys/vm/page-cluster", "0").unwrap();
@@ -39,7 +40,7 @@ pub(crate) fn prepare_host() {
     fs::read(env!("CARGO_BIN_EXE_leadline-runner")).unwrap();
 }
 
-/// A device with all its resources, from top to bottom.
+/// A device with all of its resources, from top to bottom.
 pub(crate) struct Stack {
     pub node: String,
     pub parts: Resources,
@@ -52,7 +53,7 @@ pub(crate) fn disk(name: &str) -> Stack {
     }
 }
 
-/// A dm device on lower devices. The target refers to them as `{0}` and `{1}`.
+/// A dm device on lower devices, which the table refers to as `{0}` and `{1}`.
 pub(crate) fn mapped(lower: Vec<Stack>, bytes: u64, target: &str) -> Stack {
     static USED: AtomicU64 = AtomicU64::new(0);
     let mut target = target.to_owned();
@@ -137,7 +138,7 @@ pub(crate) fn reads_of_all(disks: &[&str]) -> u64 {
     each.sum()
 }
 
-/// Single-page random reads that reached one of the disks.
+/// Single-page random reads that reached any of the disks.
 pub(crate) fn counted(disks: &'static [&'static str]) -> Expected {
     let before = reads_of_all(disks);
     Box::new(move |result| {
@@ -146,7 +147,7 @@ pub(crate) fn counted(disks: &'static [&'static str]) -> Expected {
     })
 }
 
-/// Single-page random direct reads: those that did not reach a disk returned zeros.
+/// Single-page random direct reads. Those that did not reach a disk were served as zeros.
 pub(crate) fn counted_zeros(disks: &'static [&'static str]) -> Expected {
     let before = reads_of_all(disks);
     Box::new(move |result| {
@@ -155,8 +156,8 @@ pub(crate) fn counted_zeros(disks: &'static [&'static str]) -> Expected {
     })
 }
 
-/// Share of bytes written to the disks when each block is written once. Nothing is written back
-/// after the run.
+/// The share of bytes that were written to the disks, if the job writes each block once. Nothing is
+/// written back after the run.
 pub(crate) fn counted_writes(disks: &'static [&'static str]) -> Expected {
     let written = move || -> u64 { disks.iter().map(|name| written_bytes(name)).sum() };
     let before = written();
@@ -164,7 +165,7 @@ pub(crate) fn counted_writes(disks: &'static [&'static str]) -> Expected {
         let issued = ios(result, "write") * 4096.0;
         let share = ((written() - before) as f64 / issued).min(1.0);
         let mut truth = split("write", 1.0 - share, 0.0, share);
-        // Metadata is also written.
+        // Allowance for writes of metadata.
         truth.memory = (1.0 - share - 0.02).max(0.0)..=(1.0 - share + 0.05).min(1.0);
         truth.device = (share - 0.05).max(0.0)..=(share + 0.02).min(1.0);
         vec![truth]

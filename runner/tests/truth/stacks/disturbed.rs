@@ -1,4 +1,4 @@
-//! Writes, mixed jobs, and other users of the same disk.
+//! Writes, mixed jobs, and disks with other users.
 
 use super::{
     builders::*,

@@ -1,4 +1,4 @@
-//! dm and md devices with files in known states, and with memory hidden below them.
+//! dm and md devices with files in known states, and devices whose storage is memory.
 
 use super::builders::*;
 use crate::scratch::{program::with, run};
@@ -12,7 +12,7 @@ const ABCD: &[&str] = &["ubda", "ubdb", "ubdc", "ubdd"];
 const DIRECT: &[&str] = &["--direct-io=on"];
 const CACHED: &[&str] = &["--direct-io=off"];
 const NO_BITMAP: &[&str] = &["--bitmap=none"];
-/// Size of a device without a filesystem, with room for md metadata.
+/// Size of a device without a filesystem, including md metadata.
 const RAW: u64 = 32 * MIB;
 
 pub(super) const CASES: &[Case] = &[
@@ -112,7 +112,7 @@ pub(super) const CASES: &[Case] = &[
     }),
     case("snapshot, half copied, direct", |_| {
         let stack = snapshot();
-        // Written chunks are copied to the copy-on-write store.
+        // Chunks that have been written are in the copy-on-write store.
         fill(&stack.node, SIZE / 2);
         direct_reads_of(stack)
     }),
@@ -215,7 +215,7 @@ pub(super) const CASES: &[Case] = &[
     }),
 ];
 
-/// Leaves the target's page cache unchanged.
+/// Job options that leave the target's page cache unchanged.
 pub(super) const KEEP: fn() -> Value = || json!({"invalidate": 0});
 const DIRECT_IO: fn() -> Value = || json!({"direct": 1});
 const TIMED: fn() -> Value = || json!({"runtime": "1s", "time_based": 1});
@@ -330,7 +330,7 @@ fn loop_on(at: &Path, options: &[&str], warm: u64) -> Prepared {
     on_image(at, lower, options, warm, |stack| stack)
 }
 
-/// Direct reads of a loop device whose backing file has `warm` bytes in the page cache.
+/// Direct reads of a loop device. `warm` bytes of its backing file are in the page cache.
 fn on_image(
     at: &Path,
     lower: Stack,
@@ -346,7 +346,7 @@ fn on_image(
     }
     let before = reads_of_all(A);
     let job = raw(&stack.node, json!({"direct": 1}));
-    // The loop driver may read ahead pages that later reads find in memory.
+    // The loop driver may read pages ahead, so that later reads find them in memory.
     let cold = 1.0 - warm as f64 / SIZE as f64;
     let truth = move |result: &Value| {
         let least = (reads_of_all(A) - before) as f64 / ios(result, "read");

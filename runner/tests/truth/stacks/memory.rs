@@ -1,4 +1,4 @@
-//! Memory that was swapped to a disk, and page caches that a cgroup limits.
+//! Memory that has been swapped out, and page caches that a cgroup limits.
 
 use super::{
     builders::*,
@@ -114,7 +114,7 @@ impl Cgroup {
 
 impl Drop for Cgroup {
     fn drop(&mut self) {
-        // The kernel removes the runner from the cgroup some time after it exits.
+        // The kernel removes an exited runner from the cgroup with a delay.
         for _ in 0..100 {
             if fs::remove_dir(&self.0).is_ok() {
                 return;
@@ -137,7 +137,7 @@ fn tmpfs_file(at: &Path, group: Option<&Cgroup>) -> (PathBuf, Box<dyn std::any::
     match group {
         Some(group) => {
             group.shell(&write);
-            // A page that was read stays in memory.
+            // A page stays in memory once it has been read.
             fs::write(group.0.join("memory.max"), "max").unwrap();
         }
         None => drop(run("sh", &["-c", &write]).unwrap()),
@@ -145,7 +145,8 @@ fn tmpfs_file(at: &Path, group: Option<&Cgroup>) -> (PathBuf, Box<dyn std::any::
     (file, mounted)
 }
 
-/// Reads of a tmpfs file when a cgroup keeps only `limit` bytes in memory. Each page is read once.
+/// Reads of a tmpfs file of which a cgroup keeps only `limit` bytes in memory. Each page is read
+/// once.
 fn swapped(at: &Path, bytes: u64, limit: u64) -> Prepared {
     let (group, swap) = (Cgroup::new(limit), Swap::on());
     let (file, mounted) = tmpfs_file(at, Some(&group));
@@ -161,7 +162,7 @@ fn large_file(at: &Path) -> Result<(PathBuf, Resources), String> {
     Ok((file, parts))
 }
 
-/// Moves the runner into a cgroup when it starts.
+/// Moves the runner into a cgroup when the runner starts.
 fn in_group(prepared: Prepared, group: PathBuf) -> Prepared {
     prepared.map(|mut situation| {
         situation.during_run = Some(Box::new(move |pid| {
@@ -181,7 +182,7 @@ fn limited(at: &Path, rw: &str, changes: serde_json::Value, is_read_before: bool
     let truth = counted(A);
     let changes = with(&with(&KEEP(), json!({"size": LARGE})), changes);
     let path = group.0.clone();
-    // Removed after the file's pages.
+    // Must be removed after the file's pages.
     parts.push(Box::new(group));
     in_group(situation_with(job(&file, rw, changes), parts, truth), path)
 }

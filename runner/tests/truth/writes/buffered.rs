@@ -1,4 +1,4 @@
-//! Buffered writes that stay in memory or only partly reach the device.
+//! Buffered writes that stay in memory, completely or in part.
 
 use super::builders::*;
 use crate::case::Case;
@@ -229,7 +229,7 @@ fn overwrites(at: &Path, make: &str, changes: Value) -> Prepared {
     situation(job, vec![Box::new(volume)], vec![memory("write")])
 }
 
-/// btrfs writes back early if space for metadata is low.
+/// btrfs starts writeback early if it has little space for metadata.
 fn on_btrfs(at: &Path, exists: bool, changes: Value) -> Prepared {
     let volume = volume(at, BTRFS, "defaults")?;
     let path = volume.at.join("f");
@@ -296,7 +296,7 @@ fn warmed_in_large_folios(at: &Path, make: &str) -> Result<(Volume, std::path::P
     Ok((volume, path))
 }
 
-/// For cachestat(2), one dirty page makes its whole folio dirty.
+/// cachestat(2) reports a whole folio as dirty if one of its pages is.
 fn large_folios(at: &Path, make: &str, changes: Value) -> Prepared {
     let (volume, path) = warmed_in_large_folios(at, make)?;
     let job = job(&path, "randwrite", json!({"size": "64m", "invalidate": 0}));

@@ -50,8 +50,7 @@ impl Volume {
     }
 }
 
-/// A filesystem on a loop device with direct I/O: its counters show the I/O that reached the
-/// device.
+/// A filesystem on a loop device with direct I/O, whose counters show which I/O reached the device.
 pub(crate) fn volume(at: &Path, make: &str, mount: &str) -> Result<Volume, String> {
     volume_on(at, make, mount, DIRECT)
 }
@@ -129,14 +128,16 @@ pub(crate) fn lock(path: &Path, bytes: u64) -> LockedPages {
     LockedPages::of(&File::open(path).unwrap(), bytes)
 }
 
-/// Reads a file sequentially with readahead, so that large folios are used where supported.
+/// Reads a file sequentially with readahead, so that it is cached in large folios if the filesystem
+/// supports them.
 pub(crate) fn read_with_readahead(path: &Path) {
     let file = File::open(path).unwrap();
     advise(&file, libc::POSIX_FADV_SEQUENTIAL);
     std::io::copy(&mut &file, &mut std::io::sink()).unwrap();
 }
 
-/// Writes back a range and waits for it, without a cache flush or a journal commit.
+/// Writes back a range and waits for completion, without flushing the device cache or committing
+/// the journal.
 pub(crate) fn write_back(path: &Path, offset: u64, bytes: u64) {
     write_back_of(&open(path), offset, bytes);
 }
@@ -253,7 +254,7 @@ pub(crate) fn timed(path: &Path, rw: &str, changes: Value) -> Value {
     job(path, rw, with(&timed, changes))
 }
 
-/// A share of exactly this value, with an allowance for a few metadata I/Os.
+/// A share with an exactly known value, plus an allowance for a few metadata I/Os.
 fn about(share: f64) -> RangeInclusive<f64> {
     (share - 0.01).max(0.0)..=(share + 0.01).min(1.0)
 }
@@ -279,7 +280,7 @@ pub(crate) fn device(direction: &'static str) -> Truth {
     split(direction, 0.0, 0.0, 1.0)
 }
 
-/// No device I/O. Zeros from a hole and zeros from a cached page are indistinguishable.
+/// No device I/O. Zeros from a hole cannot be distinguished from zeros in a cached page.
 pub(crate) fn no_device(direction: &'static str) -> Truth {
     Truth {
         memory: 0.0..=1.0,
@@ -297,8 +298,8 @@ pub(crate) fn job_ios(result: &Value, index: usize, direction: &str) -> f64 {
     count.as_u64().unwrap() as f64
 }
 
-/// The share of writes whose page is dirty or in writeback after the run. For 4 KiB writes, each to
-/// a different page of the file.
+/// The share of writes whose page is still dirty or in writeback after the run. Valid if each 4 KiB
+/// write is to a different page of the file.
 pub(crate) fn still_dirty(path: PathBuf) -> Expected {
     Box::new(move |result| {
         let left = pages(&path, 0, 0);
@@ -307,7 +308,8 @@ pub(crate) fn still_dirty(path: PathBuf) -> Expected {
     })
 }
 
-/// Reads that reached the device, from its own counter. For single-page random reads.
+/// Reads that reached the device, according to its request counter. Valid for single-page random
+/// reads.
 pub(crate) fn counted_reads(device: String) -> Expected {
     let before = reads_of(&device);
     Box::new(move |result| {
@@ -316,8 +318,8 @@ pub(crate) fn counted_reads(device: String) -> Expected {
     })
 }
 
-/// Writes that reached the device, from its own counter of bytes. For writes of one page, without
-/// metadata.
+/// Writes that reached the device, according to its byte counter. Valid for single-page writes,
+/// without metadata.
 pub(crate) fn counted_writes(device: String) -> Expected {
     let before = counter(&device, 6);
     Box::new(move |result| {
@@ -327,7 +329,7 @@ pub(crate) fn counted_writes(device: String) -> Expected {
     })
 }
 
-/// Reads that reached the device, from its own counter of bytes; each transferred `bytes`.
+/// Reads that reached the device, according to its byte counter. Each read transferred `bytes`.
 pub(crate) fn counted_transfers(device: String, bytes: u64) -> Expected {
     let before = counter(&device, 2);
     Box::new(move |result| {

@@ -1,4 +1,4 @@
-//! Direct I/O, both real and silently buffered by the filesystem.
+//! Direct I/O that is real, and direct I/O that the filesystem silently buffers.
 
 use super::builders::*;
 use crate::{case::Case, scratch::run};
@@ -80,7 +80,7 @@ pub(super) const CASES: &[Case] = &[
         let volume = volume(at, BTRFS, "compress-force=zstd")?;
         let path = volume.cold_file("f", SIZE);
         let truth = counted_reads(volume.device.0.clone());
-        // Every 128 KiB extent is read once; its other pages stay in the page cache.
+        // btrfs reads each 128 KiB extent once, and its other pages stay in the page cache.
         let job = timed(&path, "randread", json!({"direct": 1}));
         situation_with(job, vec![Box::new(volume)], truth)
     }),
@@ -128,7 +128,7 @@ fn into_holes(at: &Path, make: &str, fallocate: &str) -> Prepared {
     situation(job, vec![Box::new(volume)], vec![device("write")])
 }
 
-/// Every block is either read or written, once, so no read hits a block that the job wrote.
+/// Each block is either read or written, and only once, so no read gets data that the job wrote.
 fn direct_mix(at: &Path, is_allocated: bool) -> Prepared {
     let volume = ext4(at)?;
     let path = volume.at.join("f");
@@ -144,7 +144,7 @@ fn direct_mix(at: &Path, is_allocated: bool) -> Prepared {
     )
 }
 
-/// FIEMAP reports the dirty half as delayed allocation, or not at all.
+/// The first half is dirty. FIEMAP reports it as delayed allocation, or not at all.
 fn half_dirty_holes(at: &Path, direct: u64, truth: crate::case::Truth) -> Prepared {
     let volume = ext4(at)?;
     let path = volume.at.join("f");

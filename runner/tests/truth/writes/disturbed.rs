@@ -1,4 +1,4 @@
-//! Earlier writers, neighbors, and writes that are discarded.
+//! Earlier writers, neighbors, and data that is discarded after it was written.
 
 use super::builders::*;
 use crate::{case::Case, scratch::run};
@@ -143,7 +143,7 @@ pub(super) const CASES: &[Case] = &[
         let path = volume.cold_file("f", 128 * MIB);
         let (target, unwritten) = (path.clone(), modified(&path));
         let neighbor = Neighbor::every(Duration::from_millis(4), move |round| {
-            // The guard rejects a file that is already in use before the run.
+            // The guard rejects files that are already in use before the run.
             if modified(&target) == unwritten {
                 return;
             }
@@ -318,7 +318,7 @@ fn flushed_by(at: &Path, flush: impl FnOnce(&Path) + 'static) -> Prepared {
     })
 }
 
-/// Writes this many pages and writes them back, every 2 ms.
+/// Repeatedly, every 2 ms, writes this many pages and writes them back.
 fn writer(path: PathBuf, pages: usize) -> Neighbor {
     let file = open(&path);
     let data = vec![3; pages * 4096];

@@ -1,5 +1,5 @@
-//! Loop devices, raw and below a filesystem. The image is on a separate volume, so its device
-//! counters show only the I/O that missed the image's page cache.
+//! Loop devices, with raw I/O or a filesystem. The image is on a separate volume, whose device
+//! counters show only I/O that missed the image's page cache.
 
 use super::builders::*;
 use crate::{
@@ -42,8 +42,9 @@ pub(super) const CASES: &[Case] = &[
             let bottom = Bottom::of(volume, image, CACHED)?;
             let (device, before) = (bottom.volume.device.0.clone(), bottom.reads());
             let job = bottom.raw("randread", json!({}));
-            // A request may trigger readahead, so later reads are served from memory. Such reads may
-            // trigger readahead again, so that the requests are an upper limit for the device.
+            // A request may trigger readahead, which serves later reads from memory. Reads of such
+            // pages may trigger more readahead, so the number of requests is an upper limit for the
+            // reads that reach the device.
             situation_with(
                 job,
                 vec![Box::new(bottom)],
@@ -89,7 +90,8 @@ pub(super) const CASES: &[Case] = &[
         let bottom = Bottom::new(at, CACHED)?;
         let job = bottom.raw("randread", json!({"rate_iops": 4000}));
         let (image, volume) = (bottom.image.clone(), bottom.volume.device.0.clone());
-        // A quarter is read before the neighbor starts; its read takes a fraction of the run.
+        // The job reads a quarter of the image before the neighbor starts to read all of it, which
+        // takes only a fraction of the run.
         let truth = Truth {
             memory: 0.5..=0.78,
             device: 0.22..=0.5,
@@ -162,7 +164,7 @@ pub(super) const CASES: &[Case] = &[
         "direct_writes_with_some_fsyncs_to_a_file_on_a_cached_loop",
         |at| some_fsyncs(at, 4096),
     ),
-    // Most 1 KiB blocks are not aligned to the image's pages, so a write dirties two pages.
+    // Most 1 KiB blocks are not aligned to the image's pages, so a write may dirty two pages.
     case("direct_writes_with_some_fsyncs_across_image_pages", |at| {
         some_fsyncs(at, 1024)
     }),
@@ -325,8 +327,8 @@ pub(super) const CASES: &[Case] = &[
     case("device_discarded_mid_run", |at| {
         let bottom = Bottom::new(at, DIRECT)?;
         let job = bottom.raw("read", json!({"rate_iops": 2000}));
-        // The second half of the image is punched after about 1,500 of 4,096 sequential reads. The
-        // expected shares are computed from the volume's device counter.
+        // After about 1,500 of 4,096 sequential reads, a hole is punched into the second half of
+        // the image. The expected shares are computed from the counter of the volume's device.
         let (image, counter) = (bottom.image.clone(), bottom.reads());
         let truth = bottom.counted_zeros();
         let volume = bottom.volume.device.0.clone();
@@ -494,8 +496,8 @@ pub(super) const CASES: &[Case] = &[
     }),
 ];
 
-/// Disables readahead, so that each read of an image reads one page. Files inherit the setting when
-/// they are opened.
+/// Disables readahead, so that each read of an image reads only one page. A file inherits this
+/// setting when it is opened.
 fn without_readahead(at: &Path) -> Result<Volume, String> {
     let volume = ext4(at)?;
     set_readahead(&volume.device.0, "0")?;
@@ -512,8 +514,8 @@ fn without_fallocate(mut job: Value) -> Value {
     job
 }
 
-/// A loop device without readahead on a volume's image, which holds data and has no pages in the
-/// page cache.
+/// A loop device without readahead, on an image on a volume. The image holds data, and none of its
+/// pages are cached.
 struct Bottom {
     device: Loop,
     image: PathBuf,
@@ -537,9 +539,9 @@ impl Bottom {
 
     fn of(volume: Volume, image: PathBuf, options: &[&str]) -> Result<Self, String> {
         let device = attach(&image, options)?;
-        // Another loop device on it reads through its page cache.
+        // If another loop device is on top of this one, it reads through this one's page cache.
         set_readahead(&device.0, "0")?;
-        // The scan for partition tables and filesystems reads parts of it.
+        // udev scans the device for partition tables and filesystems, which reads parts of it.
         let _ = run("udevadm", &["settle"]);
         drop_pages(Path::new(&device.0));
         drop_pages(&image);
@@ -568,7 +570,7 @@ impl Bottom {
         reads_of(&self.volume.device.0)
     }
 
-    /// Reads that did not reach the volume's device hit holes.
+    /// Reads that did not reach the volume's device were served from holes.
     fn counted_zeros(&self) -> crate::case::Expected {
         let (device, before) = (self.volume.device.0.clone(), self.reads());
         Box::new(move |result| {
@@ -604,7 +606,7 @@ fn raw_locked(at: &Path, options: &[&str], truth: Truth) -> Prepared {
     situation(job, vec![Box::new(locked), Box::new(bottom)], vec![truth])
 }
 
-/// A file on a filesystem on a loop device, whose image is on a volume.
+/// Uses a file on a filesystem on a loop device whose image is on a volume.
 fn file_on_loop(
     at: &Path,
     options: &[&str],
@@ -725,7 +727,7 @@ fn partition(at: &Path, options: &[&str], truth: Truth) -> Prepared {
     partition_of(bottom, Box::new(locked), truth)
 }
 
-/// Reads the 16 MiB partition that starts at 1 MiB.
+/// Reads the partition, which starts at 1 MiB and has 16 MiB.
 fn partition_of(bottom: Bottom, locked: Box<dyn std::any::Any>, truth: Truth) -> Prepared {
     let path = format!("{}p1", bottom.device.0);
     let job = without_fallocate(job(Path::new(&path), "randread", json!({"direct": 1})));
@@ -745,7 +747,7 @@ fn runner_created_loop_reads(at: &Path, changes: Value) -> Prepared {
     situation_with(without_fallocate(job), vec![Box::new(volume)], truth)
 }
 
-/// Writes that reached the device, without the layout's, which are requests of up to 1 MiB.
+/// Writes that reached the device, except the layout's requests of up to 1 MiB.
 fn counted_writes(device: String) -> crate::case::Expected {
     let before = writes_of(&device);
     Box::new(move |result| {

@@ -1,4 +1,4 @@
-//! Memory devices, filesystems on filesystems, and images on unusual filesystems.
+//! Memory devices, stacked filesystems, and images on unusual filesystems.
 
 use super::builders::*;
 use crate::{
@@ -325,7 +325,8 @@ fn files_on_tmpfs(at: &Path, rw: &str, changes: Value, truth: Truth) -> Prepared
     situation(job(&path, rw, changes), resources, vec![truth])
 }
 
-/// Reads of compressed extents are buffered even if the loop device uses direct I/O.
+/// Compressed extents are always read through the page cache, even if the loop device uses direct
+/// I/O.
 fn compressed_image(at: &Path, options: &[&str]) -> Prepared {
     let volume = volume(at, BTRFS, "compress-force=zstd")?;
     let image = volume.cold_file("image", 64 * MIB);
@@ -366,7 +367,7 @@ impl Drop for Zram {
 fn on_zram(_: &Path, rw: &str, is_written: bool, truths: Vec<Truth>) -> Prepared {
     let zram = Zram::new()?;
     if is_written {
-        // No pages filled with a single value, which zram does not store.
+        // Do not use pages filled with a single value, because zram does not store them.
         run(
             "dd",
             &[

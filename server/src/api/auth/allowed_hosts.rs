@@ -13,7 +13,7 @@ use std::{collections::BTreeSet, net::IpAddr};
 pub(crate) struct AllowedHosts(BTreeSet<String>);
 
 impl AllowedHosts {
-    /// Allows loopback, the listen address, and `names`.
+    /// Allows loopback addresses, the listen address, and `names`.
     pub(crate) fn new(listen: IpAddr, names: &[String]) -> Self {
         let loopback = ["localhost", "127.0.0.1", "[::1]"];
         let mut hosts: BTreeSet<String> = loopback.map(str::to_owned).into();

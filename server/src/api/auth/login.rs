@@ -1,4 +1,4 @@
-//! Endpoints that open and close sessions. `/login` itself is a page of the web application.
+//! Endpoints that create and end sessions. `/login` itself is a page of the web application.
 
 use crate::api::{
     auth::{Auth, scope::Scope, sessions::LIFETIME},

@@ -1,5 +1,5 @@
-//! Browser sessions, and the links that open them. A cookie contains a random secret instead of the
-//! token, because browsers send cookies to all ports of a host.
+//! Browser sessions, and the links that create them. A cookie contains a random secret instead of
+//! the token, because browsers send cookies to all ports of a host.
 
 use crate::{
     api::auth::{
@@ -21,7 +21,8 @@ use std::{
 
 pub(crate) const LIFETIME: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 pub(crate) const LINK_LIFETIME: Duration = Duration::from_secs(60 * 60);
-/// Enough for one team. At the limit, the oldest sessions are evicted.
+/// Maximum number of sessions, which is enough for a team. At the limit, the oldest session is
+/// removed.
 const MAX_SESSIONS: usize = 1000;
 const MAX_LINKS: usize = 16;
 /// 256 bits.
@@ -75,7 +76,7 @@ impl Sessions {
         })
     }
 
-    /// Opens a session and returns its secret. A session that cannot be stored lasts until the
+    /// Creates a session and returns its secret. A session that cannot be stored ends when the
     /// server stops.
     pub(crate) async fn open(&self, tokens: &Tokens, scope: Scope) -> anyhow::Result<String> {
         let secret = random_secret()?;
@@ -149,7 +150,7 @@ impl Sessions {
         Ok(ticket)
     }
 
-    /// Returns true the first time a ticket is used.
+    /// Returns true only the first time that a ticket is used.
     pub(crate) fn use_link(&self, ticket: &str) -> bool {
         let expires_at_ms = locked(&self.links).remove(&digest(ticket.as_bytes()));
         expires_at_ms.is_some_and(|expires_at_ms| expires_at_ms > now_ms())
@@ -162,7 +163,7 @@ fn random_secret() -> anyhow::Result<String> {
     Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// The maps are never left partially updated.
+/// Ignores poisoning, because no code leaves the maps partially updated.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -11,10 +11,10 @@ use std::{
 
 /// 128 bits of randomness.
 const RANDOM_BYTES: usize = 16;
-/// Readable only by the owner.
+/// File mode: only the owner can read and write.
 const MODE: u32 = 0o600;
 
-/// Whether the token needs no escaping in headers, cookies and URLs.
+/// Whether the token can be used in headers, cookies and URLs without escaping.
 pub(crate) fn is_valid_token(token: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
     !token.is_empty() && token.bytes().all(allowed)

@@ -20,14 +20,15 @@ impl Tokens {
             (self.metrics.as_ref(), Scope::Metrics),
         ];
         let is_same = |token: &String| constant_time_eq(token.as_bytes(), candidate.as_bytes());
-        // No early return, so that the time does not depend on the token.
+        // Compare with all tokens without an early return, so that the duration does not depend on
+        // the token.
         known.into_iter().fold(None, |found, (token, scope)| {
             let is_found = token.is_some_and(is_same);
             found.or(is_found.then_some(scope))
         })
     }
 
-    /// Hash of the token whose sessions have this scope.
+    /// Hash of the token that grants this scope. Sessions of this scope are bound to it.
     pub(crate) fn digest(&self, scope: Scope) -> Option<Digest> {
         let token = match scope {
             Scope::Full => Some(&self.full),

@@ -1,4 +1,4 @@
-//! A send-only WebSocket. It is closed if the client stops reading.
+//! A WebSocket that only sends. It is closed if the client stops reading.
 
 use crate::runs::state::ServerPhase;
 use axum::{
@@ -16,17 +16,18 @@ use tokio::{
 pub(crate) const SEND_TIMEOUT: Duration = Duration::from_secs(10);
 /// Timeout for the close handshake.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
-/// In bytes. Clients send only control frames.
+/// Maximum frame size in bytes. Clients send only control frames.
 const MAX_FRAME: usize = 1024;
-/// With the default of 128 KiB per socket, a thousand viewers would use most of the memory.
+/// Size of a socket's read buffer. With the default of 128 KiB, a thousand viewers would use most
+/// of the memory.
 const READ_BUFFER: usize = 4 * 1024;
-/// Kernel buffers can hide for a long time that a client has stopped reading, but such a client
-/// does not respond to pings. It is disconnected after at most 10 s.
+/// Kernel buffers can hide for a long time that a client has stopped reading. Such a client does
+/// not respond to pings, so it is disconnected after at most 10 s.
 const PING_PERIOD: Duration = Duration::from_millis(2500);
 const MAX_UNANSWERED: u32 = 3;
 
-/// Heartbeat interval. Browsers respond to ping frames without exposing them to pages, so
-/// heartbeats are messages.
+/// Heartbeat interval. Heartbeats are messages instead of ping frames, because browsers answer
+/// pings without exposing them to pages.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Heartbeat(pub Duration);
 
@@ -40,7 +41,7 @@ pub(crate) struct Socket {
     unanswered: u32,
 }
 
-/// Limits the size of client frames and the memory for them.
+/// Limits the size of client frames, and therefore the memory for them.
 pub(crate) fn small_frames(upgrade: WebSocketUpgrade) -> WebSocketUpgrade {
     upgrade
         .max_frame_size(MAX_FRAME)
@@ -50,7 +51,7 @@ pub(crate) fn small_frames(upgrade: WebSocketUpgrade) -> WebSocketUpgrade {
 
 /// Completes when the server closes all streams.
 pub(crate) async fn until_closed(phase: &mut watch::Receiver<ServerPhase>) {
-    // Fails only if the sender is dropped, but it lives as long as the server.
+    // `wait_for` fails only if the sender is dropped, but the sender lives as long as the server.
     let _ = phase.wait_for(|phase| *phase == ServerPhase::Closed).await;
 }
 
@@ -86,7 +87,7 @@ impl Socket {
         self.send_message(Message::text(text)).await
     }
 
-    /// Sends a heartbeat, which is also the first message. Returns the same result as `send`.
+    /// Sends a heartbeat, which is also the first message of a stream. Same return value as `send`.
     pub(crate) async fn send_heartbeat(&mut self) -> bool {
         self.send_message(Message::Text(self.heartbeat.clone()))
             .await
@@ -106,7 +107,7 @@ impl Socket {
     pub(crate) async fn keep_alive(&mut self) {
         loop {
             tokio::select! {
-                // Pongs are read before the next ping is counted.
+                // Read pending pongs before counting the next ping.
                 biased;
                 received = self.socket.recv() => match received {
                     Some(Ok(Message::Close(_)) | Err(_)) | None => return,

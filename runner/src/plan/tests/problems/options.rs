@@ -165,7 +165,7 @@ fn values_out_of_range() {
     }
 }
 
-/// The job schema contains the bounds of the options.
+/// The job schema enforces these bounds.
 #[test]
 fn numbers_outside_the_schema_are_rejected() {
     let document = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../web/openapi.json"));

@@ -145,7 +145,7 @@ fn regions_must_fit_in_targets() {
         "size",
         "1 GiB",
     );
-    // These values must not overflow.
+    // Extreme values must not overflow.
     check(
         on(
             "new",
@@ -187,7 +187,7 @@ fn regions_must_fit_in_targets() {
     );
 }
 
-/// A job with one file per worker has one problem, not one per file.
+/// A job with one file per worker reports one problem, not one problem per file.
 #[test]
 fn misaligned_blocks_are_one_problem() {
     let job = json!({"directory": "/data", "size": "1m", "bs": 1000, "numjobs": 500, "direct": 1});
@@ -245,7 +245,8 @@ fn offsets_in_percent_are_aligned() {
     );
 }
 
-/// Part of a filesystem stays free. Only `size` and `filesize` in bytes limit `fill_device` in fio.
+/// Part of the filesystem must stay free. As in fio, `fill_device` is limited only by a `size` or
+/// `filesize` in bytes.
 #[test]
 fn fill_device_needs_a_device_or_a_size() {
     let fill = |changes: Value| {

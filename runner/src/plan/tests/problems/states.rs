@@ -1,4 +1,4 @@
-//! Rejected uses of `file_state` and `cache_state`.
+//! Invalid combinations of `file_state` and `cache_state` with other options.
 
 use crate::plan::tests::{
     host::TableHost,

@@ -49,7 +49,8 @@ fn loop_device_requires_a_complete_file_and_root() {
         at(json!({})),
         &[("loop_unavailable", "jobs[0].loop_device", "root")],
     );
-    // The loop device supports direct I/O and trims even if the backing file's filesystem does not.
+    // Only the loop device must support direct I/O and trims, not the filesystem of its backing
+    // file.
     assert!(
         plan(at(json!({"filename": "/shm/file"})))
             .problems

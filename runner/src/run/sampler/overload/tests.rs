@@ -1,5 +1,5 @@
-//! Arrival sequences with the expected results. They were written before the detector: 1,000 I/Os
-//! per second arrive for 60 s at a device whose capacity changes; the period is 5 s.
+//! Arrival sequences and their expected results, written before the detector. For 60 s, 1,000 I/Os
+//! per second arrive at a device whose capacity changes. The period is 5 s.
 
 use super::*;
 use rand::{RngExt, SeedableRng, rngs::Xoshiro256PlusPlus};
@@ -7,7 +7,7 @@ use rand::{RngExt, SeedableRng, rngs::Xoshiro256PlusPlus};
 const STEP_MS: u64 = 100;
 const DURATION_MS: u64 = 60_000;
 const RATE: f64 = 1000.0;
-/// A second of arrivals.
+/// Backlog limit: one second of arrivals.
 const LIMIT: u64 = 1000;
 const OPTIONS: OverloadOptions = OverloadOptions {
     backlog: LIMIT,
@@ -21,7 +21,7 @@ struct Queue {
 }
 
 impl Queue {
-    /// `backlog`: I/Os that were not complete at the start of the window.
+    /// `backlog`: number of incomplete I/Os at the start of the window.
     fn new(backlog: f64) -> Self {
         Self {
             arrived: backlog,
@@ -42,7 +42,8 @@ impl Queue {
     }
 }
 
-/// End time of the run, in seconds. `capacity`: I/Os per second at a time in ms.
+/// Time at which the run ends, in seconds. `capacity`: I/Os per second that the device can complete
+/// at a time in ms.
 fn ended_s(backlog: f64, capacity: impl Fn(u64) -> f64) -> Option<f64> {
     let mut queue = Queue::new(backlog);
     let mut detector = Detector::new(OPTIONS);
@@ -117,8 +118,8 @@ fn hiccups_are_not_overload() {
 
 #[test]
 fn overload_ends_soon_after_the_limit() {
-    // The limit is exceeded when `LIMIT` more I/Os have arrived than completed. After that, a full
-    // period must pass, whose parts begin at whole seconds.
+    // The backlog first exceeds `LIMIT`. A full period, whose parts begin at whole seconds, must
+    // follow.
     let cases: [(Case, f64, f64); 7] = [
         (("half the capacity", 0.0, |_| 500.0), 7.0, 9.0),
         (("a tenth", 0.0, |_| 100.0), 6.0, 8.0),
@@ -188,8 +189,8 @@ fn poisson(random: &mut Xoshiro256PlusPlus, mean: f64) -> f64 {
     count
 }
 
-/// The share of 300 runs of 60 s that end early. `load`: arrivals per second, as a share of the
-/// capacity of 1,000 per second.
+/// Share of 300 runs of 60 s that end early. `load`: arrival rate as a share of the capacity of
+/// 1,000 I/Os per second.
 fn ended_early(load: f64) -> f64 {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(31);
     let runs = 300;

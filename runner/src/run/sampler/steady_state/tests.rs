@@ -1,5 +1,5 @@
-//! `steady_state.json` contains series of rates with the expected results. They were computed with
-//! fractions from fio's source (steadystate.c), by an author who had not seen this code.
+//! `steady_state.json` contains series of rates with expected results. An author who had not seen
+//! this code computed them with exact fractions, based on fio's source (steadystate.c).
 
 use super::*;
 use leadline_protocol::job::{steady_state::SteadyState, value::FioValue};
@@ -85,7 +85,7 @@ fn results_match_an_independent_program() {
         assert_close(name, window.and_then(|window| window.value), case.criterion);
         let deviation = window.map(|window| window.max_deviation);
         assert_close(name, deviation, case.max_deviation);
-        // A single second has no slope.
+        // A slope needs more than one second.
         if case.ss_dur_s > 1 {
             assert_close(name, window.map(|window| window.slope), case.slope);
         }
@@ -106,7 +106,8 @@ fn counters_are_read_at_the_end_of_each_second() {
     assert_eq!(observe(1999, 2499), None);
     // 1,500 I/Os in the next second.
     assert_eq!(observe(2000, 2500), Some(Some(20.0)));
-    // A late reading is divided by the elapsed time, and the next second starts there.
+    // A late reading is divided by the actual elapsed time, and the next interval starts at that
+    // reading.
     assert_eq!(observe(3400, 2500 + 2100), Some(Some(0.0)));
 }
 
@@ -135,7 +136,7 @@ fn only_complete_seconds_of_a_runtime_count() {
         end_ns: START_NS + end_ms * NS_PER_MS,
         is_done: true,
     };
-    // A runtime of 2 s, noticed 30 ms late.
+    // The runtime of 2 s has ended, which is noticed 30 ms late.
     let mut monitor = monitor("iops:1%", 2, 0);
     monitor.observe(&running(1000), START_NS + NS_PER_SECOND);
     let now_ns = START_NS + 2030 * NS_PER_MS;
@@ -204,7 +205,7 @@ fn longer_intervals_match_rates_and_slopes_of_fio() {
         ramp_s: 5,
         interval_s: 10,
     };
-    // I/Os until each check; the first 10 s are not used.
+    // Cumulative I/Os at each check. The first 10 s are not used.
     let totals = [500, 1500, 2540, 3620, 4740];
     let mut monitor = Monitor::new(0, options("iops_slope:5"), START_NS);
     for (number, total) in (1_u64..).zip(totals) {

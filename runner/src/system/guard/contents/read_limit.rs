@@ -1,5 +1,5 @@
-//! Limits how much is read to verify that regions are blank. All targets of a plan share one limit,
-//! so that a plan with many targets is also quick.
+//! Limits how much data is read to verify that regions are blank. All targets of a plan share one
+//! limit, so that planning stays fast with many targets.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering::Relaxed},
@@ -21,18 +21,18 @@ impl ReadLimit {
         }
     }
 
-    /// For a plan, which must be quick.
+    /// Limit for a plan, which must be fast.
     pub(crate) fn of_plan() -> Self {
         Self::new(4 << 30, Duration::from_secs(4))
     }
 
-    /// For one target of a run. It has more time, so that a target that the plan read completely is
-    /// also read completely just before the first write.
+    /// Limit for one target of a run. It allows more time than a plan, so that any target that the
+    /// plan read completely is also read completely just before the first write.
     pub(crate) fn of_run() -> Self {
         Self::new(4 << 30, Duration::from_secs(40))
     }
 
-    /// For a target whose contents are confirmed and need not be read.
+    /// Limit for a target whose contents are confirmed, so that it need not be read.
     pub(crate) fn nothing() -> Self {
         Self::new(0, Duration::ZERO)
     }
@@ -41,12 +41,12 @@ impl ReadLimit {
         self.bytes.load(Relaxed) > 0 && self.microseconds.load(Relaxed) > 0
     }
 
-    /// `read`: returns the number of bytes that it read.
+    /// `read`: function that returns the number of bytes it read.
     pub(crate) fn count<E>(&self, read: impl FnOnce() -> Result<u64, E>) -> Result<u64, E> {
         let start = Instant::now();
         let bytes = read()?;
         let subtract = |left: &AtomicU64, used| {
-            // The closure never returns None.
+            // The function never returns `None`.
             let _ = left.fetch_update(Relaxed, Relaxed, |left| Some(left.saturating_sub(used)));
         };
         subtract(&self.bytes, bytes);

@@ -12,7 +12,7 @@ fn contents(file: &File, regions: &[Range<u64>]) -> Contents {
     Contents::read(&source, regions).unwrap()
 }
 
-/// Reads samples, and then the regions completely.
+/// Reads samples first, then the complete regions.
 fn complete(file: &File, regions: &[Range<u64>], limit: &ReadLimit) -> Contents {
     let source = Source::of(file, file.metadata().unwrap().len());
     let mut contents = Contents::read(&source, regions).unwrap();
@@ -64,7 +64,7 @@ fn data_in_the_region_of_the_job_is_found() {
     assert!(!contents(&file, std::slice::from_ref(&region)).is_blank());
 
     let digest = contents(&file, &[]).digest();
-    // More time than a plan has, so that a slow disk does not limit it.
+    // A longer time limit than that of a plan, so that a slow disk does not reach it.
     let limit = ReadLimit::new(4 << 30, Duration::from_secs(3600));
     let (before, after) = (0..at, at + 4096..950 * MIB);
     let region = 400 * MIB..600 * MIB;
@@ -76,7 +76,7 @@ fn data_in_the_region_of_the_job_is_found() {
     assert!(!limited.is_blank() && !limited.has_data);
     let sentence = &limited.sentences()[0];
     assert!(sentence.starts_with("no data found, but "), "{sentence}");
-    // The digest must not depend on the limit.
+    // The digest must not depend on the read limit.
     assert_eq!((found.digest(), limited.digest()), (digest.clone(), digest));
 }
 
@@ -140,7 +140,7 @@ fn large_targets_are_sampled_evenly() {
     let length = 900 * MIB;
     // 900 MiB / 256.
     let step = 900 * 4096;
-    // The edges contain the first two samples and the last one.
+    // The first two samples and the last one are within the edges.
     let samples = (2..255).map(|index| index * step..index * step + 4096);
     let expect: Vec<Range<u64>> = iter::once(0..4 * MIB)
         .chain(samples)
@@ -161,7 +161,7 @@ fn large_targets_are_sampled_evenly() {
 fn up_to_64_regions_are_sampled_at_64_offsets() {
     let length = 1 << 40;
     let without = ranges(length, &[]);
-    // Between the samples of the whole target, which are 4 GiB apart.
+    // The offset is between samples of the whole target, which are 4 GiB apart.
     let begin = (100 << 30) + MIB;
     let added = |regions: &[Range<u64>]| {
         let mut found = ranges(length, regions);

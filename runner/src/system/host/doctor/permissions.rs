@@ -1,4 +1,4 @@
-//! Permissions of this process: rings, locked memory, control groups and devices.
+//! Checks the permissions of this process: io_uring, locked memory, control groups and devices.
 
 use crate::system::{
     host::{
@@ -14,7 +14,7 @@ use rustix::{
     thread::{CapabilitySet, capabilities},
 };
 
-/// Registered buffers of 64 workers with a depth of 16 and 64 KiB blocks.
+/// Size of the registered buffers of 64 workers with a depth of 16 and 64 KiB blocks.
 const MIN_MEMLOCK_BYTES: u64 = 64 << 20;
 
 pub(super) fn io_uring(kernel: &Kernel) -> Check {

@@ -1,4 +1,4 @@
-//! Kernel version, clock source, CPU frequency governor and perf events.
+//! Checks the kernel version, the clock source, the CPU frequency governor and perf events.
 
 use crate::system::host::{
     doctor::check::{fail, ok, warn},
@@ -21,8 +21,7 @@ const VDSO_CLOCKS: &[&str] = &[
     "tod",
     "riscv_clocksource",
 ];
-/// The highest kernel.perf_event_paranoid level at which users may profile their processes in
-/// kernel mode.
+/// The highest value of kernel.perf_event_paranoid that permits users to profile kernel mode.
 const MAX_PERF_LEVEL: i32 = 1;
 
 pub(super) fn kernel() -> Check {

@@ -55,7 +55,7 @@ pub(super) fn o_direct(directories: &[&Path]) -> Check {
     }
 }
 
-/// Writes one block to an unnamed temporary file, and returns the filesystem type.
+/// Writes one block to an unnamed temporary file. Returns the filesystem type.
 fn try_direct(directory: &Path) -> Result<FsWord, Errno> {
     let memory = vec![0; 2 * BLOCK_BYTES];
     let head = memory.as_ptr().align_offset(BLOCK_BYTES);
@@ -65,7 +65,8 @@ fn try_direct(directory: &Path) -> Result<FsWord, Errno> {
     Ok(fstatfs(&file)?.f_type)
 }
 
-/// Counts the cached pages of the runner's executable, which must have some while it is running.
+/// Counts the cached pages of the runner's own executable: some are always cached while it is
+/// running.
 pub(super) fn cachestat() -> Check {
     let counted = match std::env::current_exe().and_then(File::open) {
         Ok(file) => cached_pages(&file),

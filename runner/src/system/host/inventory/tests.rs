@@ -37,7 +37,7 @@ fn finds_physical_devices_through_every_layer() {
     }
 }
 
-/// Each attribute of a device is 1 MiB of text, negative, empty or not UTF-8.
+/// Each attribute of a device contains 1 MiB of text, a negative number, nothing, or invalid UTF-8.
 #[test]
 fn devices_with_invalid_attributes_are_listed_without_them() {
     let long = "9".repeat(1 << 20);

@@ -1,4 +1,4 @@
-//! Tests lookups on loop devices backed by files.
+//! Lookups on loop devices backed by files.
 
 use crate::system::layers::tests::*;
 

@@ -1,4 +1,4 @@
-//! Reads the trace, and counts the window's requests by device, direction and size.
+//! Reads the trace and counts the window's requests by device, direction and size.
 
 use crate::system::{host::kernel::Dev, probes::request_trace::line::Line};
 use leadline_protocol::evidence::{DeviceRequests, RequestSize, transition::Direction};
@@ -21,13 +21,13 @@ pub(crate) struct RequestCounts {
     pub pauses_ms: BTreeMap<i32, u64>,
 }
 
-/// Shared with the reader thread. Times are CLOCK_MONOTONIC times in ns. The window is initially
-/// empty.
+/// State shared with the reader thread. Times are CLOCK_MONOTONIC times in ns. The window is
+/// initially empty.
 #[derive(Debug, Default)]
 pub(crate) struct TraceWindow {
     pub from_ns: AtomicU64,
     pub to_ns: AtomicU64,
-    /// Whether tracing has stopped. If so, the reader returns after the last line.
+    /// Whether tracing has stopped, so that the reader returns after the last line.
     pub is_over: AtomicBool,
 }
 

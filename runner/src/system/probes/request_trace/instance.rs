@@ -1,5 +1,5 @@
-//! A separate tracing instance, so that other users of ftrace are not affected. Removes instances
-//! that killed runs left behind.
+//! A separate tracing instance, which does not affect other users of ftrace. Also removes leftover
+//! instances of killed runs.
 
 use crate::system::host::{
     inventory::Inventory,
@@ -50,7 +50,7 @@ impl Instance {
         let filters: Vec<String> = devices
             .map(|dev| format!("dev == {}", number(dev)))
             .collect();
-        // The same clock as for the measured window.
+        // Use the same clock as the measured window.
         self.write("trace_clock", "mono")?;
         self.write("buffer_size_kb", BUFFER_KIB)?;
         self.write(&format!("{REQUESTS}/filter"), &filters.join(" || "))?;
@@ -73,7 +73,7 @@ impl Instance {
             .map_err(|error| trace_error(&path, &error))
     }
 
-    /// Stops tracing; the buffered events can still be read.
+    /// Stops tracing. Buffered events can still be read.
     pub(crate) fn stop(&self) {
         let _ = self.write("tracing_on", "0");
     }

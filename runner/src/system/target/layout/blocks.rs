@@ -27,8 +27,8 @@ use std::{
 };
 
 impl Layout<'_> {
-    /// Opens with O_DIRECT if the filesystem supports it and every write is aligned, so that the
-    /// layout neither fills the page cache nor leaves dirty pages behind.
+    /// Opens the file with O_DIRECT if the filesystem supports it and every write is aligned. This
+    /// way, the layout does not fill the page cache and leaves no dirty pages.
     pub(super) fn open(&self, found: &ResolvedPath, file: &FileSpec) -> Result<OwnedFd, Errno> {
         let mut flags = OFlags::RDWR | OFlags::CLOEXEC;
         flags.set(OFlags::CREATE | OFlags::EXCL, found.stat.is_none());
@@ -77,8 +77,8 @@ impl Layout<'_> {
         })
     }
 
-    /// Makes system calls that wait for the storage. Sets `has_hung` if they do not return within
-    /// `STOP_GRACE` of a stop.
+    /// Makes system calls that wait for the storage. Sets `has_hung` if they have not returned
+    /// `STOP_GRACE` after a stop.
     fn call(
         &mut self,
         fd: &OwnedFd,
@@ -109,9 +109,9 @@ impl Layout<'_> {
         }
     }
 
-    /// Restores the length of a file that the layout extended. Storage that has hung gets
-    /// `HUNG_TIMEOUT` to respond; a truncation that takes longer is still performed after the call
-    /// that has hung, in case that call extends the file later.
+    /// Restores the length of a file that the layout extended. If the storage has hung, waits only
+    /// `HUNG_TIMEOUT`. The truncation is still performed later, after the hung call, in case that
+    /// call extends the file.
     pub(super) fn restore_length(&mut self, fd: &OwnedFd, length: u64) -> Result<Finish, Errno> {
         let has_hung = self.has_hung;
         let grace = if has_hung { HUNG_TIMEOUT } else { STOP_GRACE };
@@ -160,7 +160,7 @@ fn length_of(fd: &OwnedFd) -> Result<u64, Errno> {
     Ok(fstat(fd)?.st_size.unsigned_abs())
 }
 
-/// Reserves the bytes between the old and the new end of a file.
+/// Allocates the bytes between a file's old end and its new end.
 fn reserve(fd: &OwnedFd, how: Fallocate, range: Range<u64>) -> Result<(), Errno> {
     if range.is_empty() {
         return Ok(());

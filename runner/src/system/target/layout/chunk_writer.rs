@@ -12,10 +12,10 @@ use std::{
     time::Duration,
 };
 
-/// Alignment of the write buffer in bytes: the largest sector size, and the size of a page.
+/// Alignment of the write buffer in bytes: the largest sector size, which is the size of a page.
 pub(super) const BUFFER_ALIGN: usize = 4096;
-/// How long a stop waits for a write or a sync: enough for a slow disk to complete it, so that the
-/// file can be restored.
+/// Time that a stop waits for a write or a sync: long enough for a slow disk, so that the file can
+/// be restored.
 pub(super) const STOP_GRACE: Duration = Duration::from_millis(300);
 
 /// An aligned buffer and the offset of its data in the file.
@@ -34,7 +34,7 @@ impl Chunk {
         }
     }
 
-    /// The buffer for `length` bytes at an offset; at most `CHUNK_BYTES`.
+    /// Prepares the buffer for `length` bytes (at most `CHUNK_BYTES`) at an offset.
     pub(super) fn at(&mut self, offset: u64, length: usize) -> &mut [u8] {
         (self.offset, self.length) = (offset, length);
         let head = self.head();
@@ -74,8 +74,8 @@ impl ChunkWriter {
         Ok(Self { chunks, written })
     }
 
-    /// Writes a chunk and returns its buffer, or `None` if the storage does not complete the write
-    /// within `STOP_GRACE` of a stop.
+    /// Writes a chunk and returns its buffer. Returns `None` if the storage has not completed the
+    /// write `STOP_GRACE` after a stop.
     pub(super) fn write(&self, chunk: Chunk, stop: &AtomicBool) -> Result<Option<Chunk>, Errno> {
         self.chunks.send(chunk).map_err(|_| Errno::IO)?;
         let written = wait_with_grace(&self.written, stop, STOP_GRACE).map_err(|_| Errno::IO)?;
