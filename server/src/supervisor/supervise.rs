@@ -344,8 +344,8 @@ impl Supervision<'_> {
     }
 }
 
-/// Waits until the journal can accept an event, and returns the next one. While it waits, the caller
-/// can handle stop requests.
+/// Waits until the journal can accept an event, and returns the next one. The caller can
+/// handle stop requests in the meantime.
 async fn next_event(journal: &Journal, process: &mut RunnerProcess) -> Option<EventResult> {
     journal.ready().await;
     process.next_event().await
