@@ -56,7 +56,7 @@ const withoutCurveOptions = (job: Job): Job =>
     Object.entries(job).filter(([name]) => !(CURVE_OPTIONS as readonly string[]).includes(name)),
   ) as Job;
 
-/** Converts a stored procedure to a definition. Takes its settings and the base job from a run. */
+/** Converts the settings of a stored procedure to a definition for the form. */
 export function definitionOf(procedure: Procedure): Pick<StudyDraft, 'snia' | 'loadCurve'> {
   if (procedure.kind === 'load_curve') {
     const { kind: _, base: __, ...settings } = procedure;

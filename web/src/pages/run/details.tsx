@@ -123,7 +123,7 @@ const fieldsCode = onDemand(() => import('./tags-and-notes'));
 
 function TagsAndNotes({ run, live }: { run: Run; live: LiveRun }) {
   const { ref, inViewport } = useInViewport<HTMLDivElement>();
-  // Wait for the results: until they are loaded, the fields are on the first screen.
+  // Wait for the results: before they are loaded, the page is so short that the fields are visible.
   const isLoaded = useLiveValue(live.chartGroup, () => live.bucketed || live.fold.lastSeq >= 0);
   const isVisible = inViewport || typeof IntersectionObserver === 'undefined';
   const code = useOnDemand(fieldsCode, isLoaded && isVisible);
