@@ -74,8 +74,8 @@ const LOCK_TIMEOUT: Duration = Duration::from_millis(100);
 /// Database handle; clones share the database.
 #[derive(Clone)]
 pub(crate) struct Store {
-    /// `None` while a transaction owns the connection, or after a transaction was dropped without a
-    /// commit.
+    /// `None` while a transaction owns the connection, or after a transaction that was not
+    /// committed.
     writer: Arc<Mutex<Option<SqliteConnection>>>,
     writer_options: SqliteConnectOptions,
     readers: SqlitePool,

@@ -42,6 +42,6 @@ function formatShare(field: string): string | null {
 const formatNumber: Formatter = (name, value) =>
   /^\d+$/.test(value) ? formatField(name, Number(value)) : null;
 
-/** Returns null if any part has a different format. */
+/** Returns null if any part could not be formatted. */
 const join = (parts: readonly (string | null)[], separator = ', ') =>
   parts.includes(null) ? null : parts.join(separator);

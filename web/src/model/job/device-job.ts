@@ -5,7 +5,7 @@ import { writeJobText } from './job-text';
 /** Session storage key of the draft in `pages/new-run`. */
 export const RUN_DRAFT_KEY = 'leadline-run';
 
-/** Returns the stable path of a device, if it has one. */
+/** Returns the stable path of a device, or its kernel path if it has none. */
 const pathOf = ({ links, path }: Device) => links.find((link) => link.includes('/by-id/')) ?? path;
 
 /** Returns a draft for the run form. */

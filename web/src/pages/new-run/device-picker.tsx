@@ -11,7 +11,7 @@ import { ProblemNotice } from '../../ui/problem';
 import { optionProps } from './option-field';
 import type { JobEdits, JobForm } from './use-job-form';
 
-/** Returns the stable path of a device, if it has one. */
+/** Returns the stable path of a device, or its kernel path if it has none. */
 const pathOf = ({ links, path }: Device) => links.find((link) => link.includes('/by-id/')) ?? path;
 
 interface DevicePickerProps {
