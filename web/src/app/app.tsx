@@ -23,8 +23,8 @@ export function App() {
       theme={theme}
       cssVariablesResolver={variables}
       defaultColorScheme="auto"
-      // With all variables generated here, Mantine's style sheet of default values is not needed. It
-      // is as large as all other styles of the first page.
+      // With all variables generated here, Mantine's style sheet of default values is not needed.
+      // It is as large as all other styles of the first page.
       deduplicateCssVariables={false}
     >
       <QueryClientProvider client={queryClient}>
