@@ -22,7 +22,7 @@ RUN useradd --system --uid 7070 --home-dir /var/lib/leadline --shell /usr/sbin/n
 COPY --from=programs /out/ /usr/local/bin/
 COPY LICENSE NOTICE /usr/share/doc/leadline/
 USER leadline
-# Targets must be on a volume, not on the image's overlay filesystem.
+# Targets must be on a volume. Do not use the image's overlay filesystem.
 VOLUME /var/lib/leadline
 ENV LEADLINE_DATA_DIR=/var/lib/leadline LEADLINE_LISTEN=0.0.0.0:7070
 EXPOSE 7070

@@ -1,9 +1,9 @@
-// Compressed size of the scripts and styles that index.html loads, checked against a limit.
+// Checks the compressed size of the scripts and styles that index.html loads against a limit.
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 const DIST = new URL('../web/dist/', import.meta.url).pathname;
-/** Compressed bytes; 200 ms at 10 Mbit/s. */
+/** Limit in compressed bytes, which take 200 ms at 10 Mbit/s. */
 const SCRIPT_LIMIT = 250 * 1024;
 /** Compressed bytes. */
 const STYLE_LIMIT = 60 * 1024;

@@ -1,10 +1,10 @@
 // `make test`: runs all checks in sequence and continues after a failure. Prints a table of the
-// steps, every skip with its reason, and `N passed, N failed, N skipped` as the last line. Output
-// is kept in target/test.
+// steps and the reason for each skip. The last line is `N passed, N failed, N skipped`. The output
+// of the steps is kept in target/test.
 //
 // Rust and browser tests that fail are repeated. A test that passes all repetitions counts as
-// passed, and is listed as unstable with the output of its failure, because the test or the product
-// has a race.
+// passed. It is listed as unstable, with the output of its failure, because either the test or the
+// product has a race condition.
 //
 // The Rust steps share one profile (dev), and the browser tests use the binaries built by
 // `cargo test`. tools/prerequisites installs programs; counts.mjs counts the results.
@@ -26,13 +26,16 @@ const web = (...args) => ({ command: ['npx', '--no-install', ...args], in: WEB }
 const freshTypes = `npx --no-install openapi-ts && diff -r "$GENERATE_INTO" src/api/generated || { echo 'stale: run npm run generate in web/'; exit 1; }`;
 
 const RUST_TESTS = ['cargo', 'test', '--workspace', '--locked', '--no-fail-fast', '--'];
-/** Most tests wait for runs, devices and servers, so a processor can run this many at a time. */
+/**
+ * Most tests wait for runs, devices and servers, so each processor can run this many at the same
+ * time.
+ */
 const TESTS_PER_PROCESSOR = 3;
 const REPETITIONS = 3;
-/** If more tests fail than this, the cause is not a race, so they are not repeated. */
+/** Maximum number of failed tests to repeat. If more tests fail, the cause is not a race. */
 const MAX_REPEATED = 5;
 
-/** Reruns failed Rust tests, each alone. */
+/** Reruns failed Rust tests, one at a time. */
 function repetitionOf(names) {
   if (names.length === 0 || names.length > MAX_REPEATED) return null;
   return { names, step: { name: 'repeated tests', command: [...RUST_TESTS, '--exact', '--test-threads=1', ...names] } };
@@ -113,13 +116,14 @@ async function result(step) {
   const failures = code === 0 ? [] : failureOutputs(output);
   const sum = (step.count ?? oneCheck)(output, code);
   const repetition = code === 0 ? null : step.repeat?.(output);
-  // If there are more failures than failed tests, a test program ended early, which is not a race.
+  // If the number of failures exceeds the number of failed tests, a test program ended early. That
+  // is not a race.
   const isRepeated = repetition && sum.failed === repetition.names.length;
   const unstable = isRepeated ? await passedRepetitions(repetition) : [];
   return { ...(unstable.length > 0 ? withoutUnstable(sum, unstable) : sum), failures, ms: performance.now() - began };
 }
 
-/** The names of the tests that pass every time when they are repeated. */
+/** Returns the names of the tests that pass every repetition. */
 async function passedRepetitions({ names, step }) {
   let passed = names;
   for (let count = 0; count < REPETITIONS && passed.length > 0; count++) {
@@ -156,7 +160,7 @@ function removeLeftovers() {
 }
 
 removeLeftovers();
-// Old reports must not be counted.
+// Remove old reports, so that they are not counted.
 for (const folder of [LOGS, TMP]) rmSync(folder, { recursive: true, force: true });
 for (const folder of [LOGS, TMP]) mkdirSync(folder, { recursive: true });
 

@@ -40,7 +40,7 @@ for (let round = 0; round < ROUNDS; round++) {
   began = performance.now();
   await page.goto(`${url}/compare?${GROUPS}`);
   await page.getByRole('region', { name: /^Metrics/ }).waitFor();
-  // The main thread draws a frame and runs another task.
+  // Wait until the main thread has drawn a frame and run another task.
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))));
   const interactive = since();
   await page.waitForLoadState('networkidle');

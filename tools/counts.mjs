@@ -3,7 +3,7 @@
 // the passed tests. The steps are in check.mjs.
 import { readFileSync } from 'node:fs';
 
-/** A step with a single check: exit code 0 is a pass. */
+/** For a step that consists of a single check: exit code 0 is a pass. */
 export function oneCheck(_output, code) {
   return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skips: [] };
 }
@@ -33,7 +33,7 @@ function shownOutputs(output) {
   });
 }
 
-/** The output of failed Rust tests, which is otherwise hidden among hundreds of passed ones. */
+/** The output of failed Rust tests, without that of the hundreds of passed ones. */
 export function failureOutputs(output) {
   const parts = output.split(/^failures:$/m).slice(1);
   return parts.filter((part) => part.includes('\n---- ')).map((part) => part.trim());
@@ -45,12 +45,15 @@ export function failedTests(output) {
   return [...new Set(names.map(([, name]) => name))];
 }
 
-/** The result of a step in which some failed tests passed when they were repeated: these count as passed and are listed as unstable. */
+/**
+ * Returns the result of a step, with the given failed tests counted as passed and listed as
+ * unstable, because they passed when they were repeated.
+ */
 export function withoutUnstable(sum, names) {
   return { ...sum, passed: sum.passed + names.length, failed: sum.failed - names.length, unstable: names };
 }
 
-/** Vitest's JSON report; the exit code shows failures outside tests. */
+/** Vitest's JSON report. The exit code reveals failures outside of tests. */
 export function vitest(file) {
   return fromReport(file, (report) => ({
     passed: report.numPassedTests,
@@ -91,7 +94,7 @@ function fromReport(file, read) {
     try {
       sum = read(JSON.parse(readFileSync(file, 'utf8')));
     } catch {
-      // No report: the program crashed early.
+      // Without a report, the program crashed early.
       code ||= 1;
     }
     return atLeastOneFailure(sum, code);

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 const ROOT = join(import.meta.dirname, '..');
 const WATCHED = ['protocol/src', 'runner/src', 'server/src', 'migrations'];
 const LISTEN = process.env.LEADLINE_LISTEN ?? '127.0.0.1:7070';
-/** Editors write a file in several steps. */
+/** Delay, because editors write a file in several steps. */
 const DEBOUNCE_MS = 150;
 
 const env = { ...process.env, LEADLINE_LISTEN: LISTEN, LEADLINE_DATA_DIR: process.env.LEADLINE_DATA_DIR ?? join(ROOT, 'var') };
@@ -20,7 +20,9 @@ let server;
 let isStale = false;
 let isBuilding = false;
 
-/** Builds until no source changed during the build, then restarts the server if the build succeeded. */
+/**
+ * Builds until no source has changed during the build. If the build succeeded, restarts the server.
+ */
 async function rebuild() {
   isStale = true;
   if (isBuilding) return;

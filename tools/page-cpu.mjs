@@ -15,13 +15,13 @@ const { chromium } = require('@playwright/test');
 const SECONDS = Number(process.argv[2] ?? 15);
 const AFTER_S = Number(process.argv[3] ?? 10);
 const TOKEN = '0123456789abcdef0123456789abcdef';
-/** Clock ticks per second in /proc, on all supported architectures. */
+/** Clock ticks per second in /proc. It is the same on all supported architectures. */
 const TICKS = 100;
 const ROOT = new URL('..', import.meta.url).pathname;
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Processes started by `parent`, directly or indirectly. */
+/** Returns the direct and indirect child processes of `parent`. */
 function descendants(parent) {
   const children = new Map();
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
@@ -43,7 +43,7 @@ function statOf(pid) {
   }
 }
 
-/** CPU time of a browser in seconds. */
+/** CPU time that a browser has used, in seconds. */
 const cpuOf = (pid) =>
   descendants(pid).reduce((sum, one) => sum + (statOf(one)?.ticks ?? 0), 0) / TICKS;
 
@@ -71,7 +71,7 @@ async function startServer(directory) {
 
 async function startRun(url) {
   const job = { filename: 'cpu', rw: 'randread', bs: '4k', iodepth: 4, direct: 1, size: '16m' };
-  // Few I/Os, so that the run does not compete with the browser for CPU time.
+  // A low I/O rate, so that the run does not compete with the browser for CPU time.
   const jobs = [{ ...job, rate_iops: 500, runtime: '300s', time_based: 1 }];
   const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
   const body = JSON.stringify({ name: 'cpu', jobs });

@@ -5,9 +5,9 @@
 //     node tools/page-frames.mjs URL TOKEN RUN [seconds]
 //     node tools/page-frames.mjs URL TOKEN editor [seconds] [lines]
 //
-// The page of a live run: without input, and while the pointer moves over its charts. Needs the
-// number of a live run. The editor of job files: while text is typed in the middle of a file, and
-// while the page is scrolled. Both need a running server.
+// Page of a live run: measured without input, and while the pointer moves over its charts. Needs
+// the number of a live run. Job file editor: measured while text is typed in the middle of a file,
+// and while the page is scrolled. Both need a running server.
 import { createRequire } from 'node:module';
 
 const require = createRequire(new URL('../web/package.json', import.meta.url));
@@ -18,7 +18,7 @@ const WARM_UP_MS = 3000;
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Executed in the page: intervals between frames in milliseconds, sorted. */
+/** Runs in the page. Returns the sorted intervals between frames, in milliseconds. */
 const intervals = (duration_ms) =>
   new Promise((resolve) => {
     const found = [];
@@ -43,7 +43,7 @@ function print(name, sorted) {
   );
 }
 
-/** Measures frames while `act` is repeated. */
+/** Measures frames while calling `act` repeatedly. */
 async function measure(page, name, act) {
   const end = Date.now() + MEASURED_MS;
   const measured = page.evaluate(intervals, MEASURED_MS);
@@ -64,7 +64,7 @@ async function measureLiveRun(page) {
   });
 }
 
-/** A job file with this number of lines and the maximum number of jobs in a run. */
+/** Returns a job file with `count` lines and the maximum number of jobs per run. */
 function jobFile(count) {
   const sections = 64;
   const perSection = Math.floor(count / sections);
@@ -122,7 +122,7 @@ const browser = await chromium.launch({
   args: ['--no-sandbox'],
 });
 try {
-  // High enough for all charts to be visible, so that all are drawn.
+  // The viewport is high enough to show all charts, so that all of them are drawn.
   const page = await browser.newPage({ viewport: { width: 1440, height: 1400 } });
   await page.request.post(`${url}/login`, { data: { token }, headers: { origin: url } });
   if (run === 'editor') await measureEditor(page);

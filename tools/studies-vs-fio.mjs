@@ -60,7 +60,7 @@ try {
   await browser.close();
 }
 
-/** A loop device with direct I/O, on a file without holes. */
+/** Attaches a loop device with direct I/O to a file without holes. */
 function attach() {
   const file = join(home, 'disk');
   const descriptor = openSync(file, 'w');

@@ -8,7 +8,7 @@
 set -eu
 cd "$(dirname "$0")/../web"
 
-# As in the unicode-range of web/src/ui/base.css.
+# The same characters as in unicode-range of web/src/ui/base.css.
 characters='U+0020-007E,U+00A0,U+00B1,U+00B5,U+00B7,U+00D7,U+2013,U+2014,U+2018,U+2019,U+201C,U+201D,U+2026,U+2191,U+2193,U+2212'
 instance=$(mktemp --suffix=.ttf)
 trap 'rm -f "$instance"' EXIT

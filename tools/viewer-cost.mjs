@@ -29,7 +29,10 @@ const token = readFileSync(join(home, 'token'), 'utf8').trim();
 const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
 const api = async (path, body) => (await fetch(`${url}/api/v1${path}`, { headers, method: body ? 'POST' : 'GET', body: body && JSON.stringify(body) })).json();
 
-/** Starts a run and reads its stream: time to the first sample, samples per second, IOPS. */
+/**
+ * Starts a run and reads its stream. Returns the time to the first sample, samples per second, and
+ * IOPS.
+ */
 async function byServer() {
   const began = performance.now();
   const { number } = await api('/runs', { jobs: [job] });
@@ -69,7 +72,7 @@ async function watched() {
   return done;
 }
 
-/** With sockets that receive only status changes of runs. */
+/** Runs the job with open sockets that receive only status changes of runs. */
 async function idle() {
   const open = () => openWebSocket({ port: PORT, token, path: '/events' });
   const opened = await Promise.all(Array.from({ length: sockets }, open));
@@ -100,6 +103,6 @@ for (const name of ['server', 'watched', 'idle']) {
   console.log(`  first sample after ${Math.round(median(of('first_sample_ms')))} ms (max ${Math.round(Math.max(...of('first_sample_ms')))}), ${median(of('samples_per_second')).toFixed(1)} samples per second`);
 }
 const change = results.idle.map((one, round) => one.iops / results.server[round].iops).sort((a, b) => a - b);
-// The second and the second-last of nine ratios bound a confidence interval of 96 %.
+// The second-lowest and second-highest of nine ratios are the bounds of a 96 % confidence interval.
 const [low, high] = rounds < 9 ? [change.at(0), change.at(-1)] : [change.at(1), change.at(-2)];
 console.log(`${sockets} idle sockets ÷ none: ${median(change).toFixed(3)} (${low.toFixed(3)} to ${high.toFixed(3)})`);

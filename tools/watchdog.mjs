@@ -3,7 +3,7 @@
 // their test fails and the next tests run.
 import { spawnSync } from 'node:child_process';
 
-/** Longer than any crate compiles, or any test runs, without output. */
+/** Longer than the compilation of any crate, or any test, goes without output. */
 export const SILENCE_MS = 10 * 60_000;
 
 /** `pid`, `parent` and `line` of every process, from `ps -eo pid=,ppid=,...`. */
@@ -15,7 +15,7 @@ export function parseProcesses(text) {
   });
 }
 
-/** The descendants of a process, parents first. */
+/** Returns the descendants of a process, parents first. */
 export function descendants(processes, pid) {
   const children = processes.filter(({ parent }) => parent === pid);
   return children.flatMap((child) => [child, ...descendants(processes, child.pid)]);
@@ -36,7 +36,7 @@ export function killLeaves(pid, print) {
     try {
       process.kill(leaf.pid, 'SIGKILL');
     } catch {
-      // It has ended.
+      // The process has ended.
     }
   }
 }

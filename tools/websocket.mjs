@@ -1,12 +1,13 @@
-// Opens WebSockets to the server without a library, so that 1,000 of them use few client resources.
+// Opens WebSockets to the server without a library, so that 1,000 of them take few resources on the
+// client.
 import net from 'node:net';
 
 const PING = Buffer.from([0x89, 0x00]);
 const MASKED_PONG = Buffer.from([0x8a, 0x80, 0, 0, 0, 0]);
 
 /**
- * Resolves to the socket and the first line of the response, or to an error instead. With `reads:
- * false`, the client stops reading.
+ * Resolves to the socket and the first line of the response, or to an error. With `reads: false`,
+ * the client stops reading.
  */
 export function openWebSocket({ port, token, path, reads = true }) {
   return new Promise((resolve) => {

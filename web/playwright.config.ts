@@ -1,6 +1,7 @@
 // Browser tests against the real programs. Each worker starts its own server (`e2e/server.ts`); the
 // browser is the system's Chromium, so nothing is downloaded. Tests mostly wait for runs to end, so
-// two workers halve the time. No test expects a measured value that a concurrent run could change.
+// two workers halve the total time. No test depends on a measured value that concurrent runs could
+// change.
 import { existsSync } from 'node:fs';
 import { defineConfig } from '@playwright/test';
 

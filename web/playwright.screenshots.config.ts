@@ -18,7 +18,7 @@ const LAYOUTS = [
 export default defineConfig({
   ...tests,
   testDir: 'screenshots',
-  // Live views run on the shared server, and the first one creates its data.
+  // Live views use the shared server. The first one creates its data.
   workers: 1,
   timeout: 300_000,
   use: {

@@ -1,5 +1,5 @@
-// Build, development server and unit tests. The build is embedded into the server; the development
-// server forwards /api and /login to a running one.
+// Build, development server and unit tests. The build is embedded into the server. The development
+// server forwards /api and /login to a running server.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
@@ -11,9 +11,12 @@ import { defineConfig } from 'vitest/config';
 const require = createRequire(import.meta.url);
 const server = process.env.LEADLINE_URL ?? 'http://127.0.0.1:7070';
 
-/** The entry point and everything it imports, which includes most libraries. */
+/** The entry point and everything that it imports, which includes most libraries. */
 const FIRST_CODE = [/web\/src\/main\.tsx$/, /rolldown.runtime/];
-/** Code that run and result pages share before they show charts, without field styles. */
+/**
+ * Code that run and result pages share and need before they show charts. It does not include field
+ * styles.
+ */
 const SHARED_CODE = [
   /node_modules\/@tanstack\//,
   /web\/src\/(api|model\/(format|run|fold|series|gauge|compare\/direct-run|job\/(export|job-text)))/,
@@ -25,7 +28,7 @@ const FIELD_CODE = [
   /@mantine\/core\/esm\/components\/(CloseButton|Input|InputBase|Textarea|TextInput)\//,
   /web\/src\/ui\/filter-field/,
 ];
-/** Small library modules that would otherwise be one request each. */
+/** Small library modules. Otherwise, each of them would be a separate request. */
 const LIBRARY_CODE = [/@mantine\/(hooks|core\/esm\/core)\//];
 /** Chart.js, and the code that all charts share. */
 const CHART_CODE = [
@@ -34,7 +37,10 @@ const CHART_CODE = [
   /@mantine\/core\/esm\/components\/VisuallyHidden\//,
 ];
 
-/** A chunk with the modules that match. Their dependencies may be in other chunks. */
+/**
+ * A chunk that contains the modules matching the patterns. Their dependencies may be in other
+ * chunks.
+ */
 const chunkOf = (name: string, patterns: readonly RegExp[]) => ({
   name,
   test: (id: string) => patterns.some((pattern) => pattern.test(id)),
@@ -59,8 +65,9 @@ const swaggerUi: Plugin = {
 };
 
 /**
- * Replaces scripts and styles with NAME.gz, because the server embeds them compressed. Those of the
- * web UI are also compressed as NAME.br, which would take the server too long per response.
+ * Replaces scripts and styles with NAME.gz, because the server embeds compressed files. Files of
+ * the web UI are also compressed as NAME.br, because Brotli would take the server too long for each
+ * response.
  */
 const compress: Plugin = {
   name: 'compress',
@@ -79,17 +86,17 @@ const compress: Plugin = {
 
 export default defineConfig({
   plugins: [react(), swaggerUi, compress],
-  // The content security policy forbids data: URLs, so nothing is inlined.
+  // Nothing is inlined, because the content security policy forbids data: URLs.
   build: {
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     target: 'es2022',
     rolldownOptions: {
-      // Unused classes of Chart.js have static fields.
+      // Allows removing unused classes of Chart.js although they have static fields.
       treeshake: { propertyReadSideEffects: false },
       output: {
-        // Limits the number of chunks: one per combination of pages that share code would mean
-        // dozens of requests.
+        // Limits the number of chunks. With one chunk for each combination of pages that share
+        // code, a page would require dozens of requests.
         codeSplitting: {
           groups: [
             chunkOf('first', FIRST_CODE),
@@ -104,7 +111,7 @@ export default defineConfig({
   },
   server: { proxy: { '/api': { target: server, ws: true }, '/login': server } },
   test: {
-    // For slow machines; no test depends on wall-clock time.
+    // Long enough for slow machines. No test depends on wall-clock time.
     testTimeout: 30_000,
     restoreMocks: true,
     projects: [

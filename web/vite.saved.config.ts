@@ -1,5 +1,5 @@
-// Builds saved-page.html, one file with all scripts, styles and fonts. The server adds the data of a
-// run or study to it.
+// Builds saved-page.html, a single file with all scripts, styles and fonts. The server adds the
+// data of a run or study to it.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import react from '@vitejs/plugin-react';
@@ -8,7 +8,7 @@ import { viteSingleFile } from 'vite-plugin-singlefile';
 
 const FILE = 'dist/saved-page.html';
 
-/** The server embeds it compressed. */
+/** The server embeds this file compressed. */
 const compress: Plugin = {
   name: 'compress',
   apply: 'build',

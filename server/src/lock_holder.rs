@@ -3,7 +3,7 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Lock type, as in `/proc/locks`.
+/// Lock type, spelled as in `/proc/locks`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum LockKind {
     /// A `flock` lock.
@@ -55,7 +55,7 @@ mod tests {
             ("1: POSIX  ADVISORY  READ 4321 fe:00:1234 123 123", None),
             ("1: POSIX  ADVISORY  WRITE 4321 fe:00:123 120 120", None),
             ("1: FLOCK  ADVISORY  WRITE 4321 fe:00:1234 0 EOF", None),
-            // Waiting for the lock.
+            // This process is waiting for the lock.
             ("1: -> POSIX  ADVISORY  WRITE 4321 fe:00:1234 120 120", None),
             // Open file description locks have no process.
             ("1: OFDLCK ADVISORY  WRITE -1 fe:00:1234 0 EOF", None),

@@ -1,4 +1,4 @@
-//! Aggregates of a run's samples, so that series of long runs do not read every sample. Pure.
+//! Aggregates of a run's samples. Series of long runs read these instead of every sample. Pure.
 
 pub(crate) mod aggregate;
 pub(crate) mod builder;

@@ -43,7 +43,7 @@ use std::{
 };
 use tokio::sync::{Notify, Semaphore, broadcast, watch};
 
-/// Number of `RunsEvent`s that a subscriber may lag behind.
+/// Number of `RunsEvent`s that can be buffered for a slow subscriber.
 const MAX_LAG: usize = 256;
 
 /// Clones share state.
@@ -105,7 +105,7 @@ impl Runs {
     }
 
     pub(crate) fn scheduler(&self) -> MutexGuard<'_, SchedulerState> {
-        // A panic leaves the state consistent.
+        // Poisoning is ignored because a panic leaves the state consistent.
         self.scheduler
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -148,7 +148,8 @@ impl Runs {
     /// Deletes a finished run. Its events are deleted in the background.
     pub(crate) async fn delete(&self, number: u64) -> Result<(), Error> {
         let runs = self.clone();
-        // Detached, because a transaction dropped midway keeps its lock until its statement ends.
+        // Runs in its own task: dropping a transaction midway would keep its lock until its
+        // statement ends.
         detached(async move { runs.delete_run(number).await }).await
     }
 

@@ -21,16 +21,17 @@ use crate::{
 };
 use leadline_protocol::schedule::{DueTime, Schedule, ScheduleList, SchedulePlan, ScheduleRequest};
 
-/// More schedules than a user can keep track of.
+/// Maximum number of schedules. Users could not keep track of more.
 const MAX_SCHEDULES: u32 = 100;
-/// Due times in a preview.
+/// Number of due times in a preview.
 const PLANNED: usize = 5;
-/// Upcoming due times that are returned with a schedule.
+/// Number of upcoming due times that are returned with a schedule.
 const NEXT: usize = 3;
-/// Due times that are returned with a schedule.
+/// Number of past due times that are returned with a schedule.
 const STARTS: u32 = 20;
 const MISSED_MS: u64 = 30 * 24 * 60 * 60 * 1000;
-/// Maximum number of due times searched for one outside quiet hours. One per minute for two days.
+/// Maximum number of due times to check when looking for one outside quiet hours: one per minute
+/// for two days.
 const MAX_SEARCHED: usize = 2 * 24 * 60;
 
 impl Runs {
@@ -141,7 +142,7 @@ impl Runs {
     }
 }
 
-/// The first due time outside quiet hours.
+/// Returns the first due time outside quiet hours.
 fn next_start(definition: &Definition, cron: &ZonedCron, after_ms: u64) -> Option<u64> {
     let mut due = due_times(definition, cron, after_ms).take(MAX_SEARCHED);
     due.find(|due| !due.is_quiet).map(|due| due.at_ms)

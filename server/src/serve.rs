@@ -72,7 +72,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     let banner = Banner {
         config: &config,
         address,
-        // The output of a service is kept in logs, so the link is printed only on a terminal.
+        // Print the link only on a terminal: the output of a service is kept in logs.
         login_path: io::stdout()
             .is_terminal()
             .then(|| auth.login_path().ok())
@@ -85,7 +85,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     tokio::spawn(runs.clone().run_schedules());
     tokio::spawn(runs.clone().watch_trends());
     tokio::spawn(runs.clone().deliver_webhooks());
-    // Fails without systemd.
+    // Fails if the process was not started by systemd.
     let _ = sd_notify::notify(&[NotifyState::Ready]);
 
     let (stop, stopped) = oneshot::channel::<()>();
@@ -106,7 +106,7 @@ struct Limits {
 }
 
 impl Limits {
-    /// More than enough for the browsers and scripts of a team.
+    /// More than the browsers and scripts of a team need.
     const MAX: Self = Self {
         connections: 1024,
         streams: 2048,

@@ -74,7 +74,7 @@ const LOCK_TIMEOUT: Duration = Duration::from_millis(100);
 /// Database handle; clones share the database.
 #[derive(Clone)]
 pub(crate) struct Store {
-    /// `None` while a transaction owns the connection, and after a transaction that was not
+    /// `None` while a transaction owns the connection, or after a transaction that was not
     /// committed.
     writer: Arc<Mutex<Option<SqliteConnection>>>,
     writer_options: SqliteConnectOptions,
@@ -141,7 +141,8 @@ impl Store {
     /// Closes all connections and checkpoints the write-ahead log.
     pub(crate) async fn close(&self) {
         self.readers.close().await;
-        // A transaction may be waiting because another process has locked the database.
+        // Do not wait forever: another process may have locked the database and blocked a
+        // transaction.
         let Ok(mut writer) = timeout(LOCK_TIMEOUT, self.writer.lock()).await else {
             return;
         };

@@ -1,6 +1,6 @@
-//! Studies: runs submitted together and executed in order. All runs of a study are queued
-//! immediately, and a shared lock keeps them in order. The status of a study is not stored; it is
-//! derived from its runs.
+//! Studies, which are sets of runs that are submitted together and executed in order. All runs of a
+//! study are queued immediately, and a shared lock keeps them in order. The status of a study is
+//! not stored; it is derived from its runs.
 
 pub(crate) mod cancel;
 pub(crate) mod cleanup;
@@ -92,7 +92,7 @@ impl Runs {
                 let study = Box::new(summary::summary(&stored));
                 self.publish(&RunsEvent::Study { study });
             }
-            // The study was deleted with its last run.
+            // The study was deleted together with its last run.
             Ok(None) => {}
             Err(error) => tracing::error!(study = number, "cannot publish: {error:#}"),
         }

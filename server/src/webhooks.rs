@@ -21,7 +21,7 @@ use leadline_protocol::{
 };
 
 const MAX_WEBHOOKS: u32 = 20;
-/// Messages that are returned with a webhook.
+/// Number of recent messages that are returned with a webhook.
 const DELIVERIES: u32 = 20;
 /// All events except tests, which are sent only on request.
 pub(crate) const SUBSCRIBABLE: [WebhookEvent; 3] = [

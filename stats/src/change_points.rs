@@ -1,28 +1,28 @@
-//! Change points of a history: the results at which the level of a metric changed.
+//! Finds change points in a history, which are the results at which the level of a metric changed.
 //!
 //! Uses E-divisive means (Matteson and James, Journal of the American Statistical Association 109,
-//! 2014), in the variant of Hunter and Apache Otava (Fleming et al., ICPE 2023). The history is
-//! divided, in overlapping windows, at the point with the largest energy distance between the two
-//! sides. The test is Student's t-test instead of random permutations, so results are
+//! 2014), in the variant of Hunter and Apache Otava (Fleming et al., ICPE 2023). Within overlapping
+//! windows, the history is divided at the point where the energy distance between the two sides is
+//! largest. The test is Student's t-test instead of random permutations, so results are
 //! deterministic. Weak points are then removed by merging the adjacent segments, weakest first. As
 //! in Otava, the t-test uses population variances.
 
 use serde::{Deserialize, Serialize};
 use statrs::function::beta::beta_reg;
 
-/// One value before and one value after a change.
+/// One value before the change and one value after it.
 const SHORTEST_WINDOW: usize = 2;
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Parameters {
-    /// Number of results that are searched for a change point at a time, at least 2.
+    /// Number of results in a search window, at least 2.
     pub window: usize,
     /// Maximum p-value of a change point.
     pub max_p: f64,
     /// Minimum change relative to the smaller of the two means: 0.02 for 2 %.
     pub min_change: f64,
-    /// Minimum number of results between two change points, and at both ends. With 1, as in Otava, a
-    /// single outlier may become two change points.
+    /// Minimum number of results between two change points, and before the first and after the last
+    /// one. With 1, as in Otava, a single outlier may become two change points.
     pub min_length: usize,
 }
 
@@ -43,9 +43,9 @@ pub struct ChangePoint {
     /// Index of the first result after the change.
     pub index: usize,
     pub p_value: f64,
-    /// Mean from the previous change point, or the start, to this one.
+    /// Mean of the results from the previous change point (or the start) to this one.
     pub mean_before: f64,
-    /// Mean from this change point to the next one, or the end.
+    /// Mean of the results from this change point to the next one (or the end).
     pub mean_after: f64,
 }
 
@@ -65,7 +65,7 @@ impl ChangePoint {
 pub fn find(values: &[f64], parameters: &Parameters) -> Vec<ChangePoint> {
     let Parameters { window, max_p, .. } = *parameters;
     assert!(window >= SHORTEST_WINDOW, "window {window}");
-    // Like Otava, first finds weak points, then merges them with the required p-value.
+    // As in Otava: first find weak points, then merge them with the required p-value.
     let weak_p = match max_p {
         _ if max_p < 0.05 => max_p * 10.0,
         _ if max_p < 0.5 => max_p * 2.0,
@@ -85,8 +85,8 @@ pub fn find(values: &[f64], parameters: &Parameters) -> Vec<ChangePoint> {
     merge(values, indexes, parameters)
 }
 
-/// Repeatedly divides at the point with the largest distance in any segment, until that point is
-/// not significant.
+/// Repeatedly divides the segment with the largest distance, until that division is not
+/// significant.
 fn divide(values: &[f64], max_p: f64) -> Vec<usize> {
     let distances = Distances::new(values);
     let mut points: Vec<usize> = Vec::new();
@@ -110,7 +110,7 @@ fn divide(values: &[f64], max_p: f64) -> Vec<usize> {
     }
 }
 
-/// Sums of distances |x − y| between values, for the energy distance.
+/// Prefix sums of the distances |x − y| between values, used to compute energy distances.
 struct Distances {
     /// `sums[j][i]` is the sum of the distances from value j to the first i values.
     sums: Vec<Vec<f64>>,
@@ -135,8 +135,8 @@ impl Distances {
         self.sums[value][end] - self.sums[value][start]
     }
 
-    /// Returns the index that divides the values from `start` up to any end with the largest energy
-    /// distance (formula 5 of Matteson and James), and that distance.
+    /// Returns the index and the distance of the division with the largest energy distance, over
+    /// all ends of the segment that begins at `start` (formula 5 of Matteson and James).
     fn most_different(&self, start: usize, end: usize) -> (usize, f64) {
         let mut largest = (start + 1, f64::NEG_INFINITY);
         let mut left = 0.0;
@@ -168,9 +168,9 @@ impl Distances {
 
 /// Removes points, weakest first, until all remaining points are significant and large enough.
 ///
-/// As in Otava, only the two points after a removed one are tested again, even though the segment
-/// before it also changes, so that the result matches Otava's. The returned values belong to the
-/// final segments.
+/// As in Otava, only the two points after a removed point are tested again, even though the segment
+/// before it changes too. This keeps the results identical to Otava's. The returned values belong
+/// to the final segments.
 fn merge(values: &[f64], indexes: Vec<usize>, parameters: &Parameters) -> Vec<ChangePoint> {
     let of_part = |indexes: &[usize], position: usize| {
         let before = position.checked_sub(1).map_or(0, |before| indexes[before]);
@@ -209,7 +209,8 @@ fn merge(values: &[f64], indexes: Vec<usize>, parameters: &Parameters) -> Vec<Ch
     of_all(&indexes)
 }
 
-/// Returns the weaker of the two points that bound the first segment with too few values.
+/// Finds the first segment with too few values, and returns the weaker of the two points that bound
+/// it.
 fn next_to_short_segment(
     length: usize,
     points: &[ChangePoint],
@@ -230,7 +231,7 @@ fn next_to_short_segment(
     }
 }
 
-/// Returns the first point with the largest value.
+/// Returns the first of the points with the largest value.
 fn first_maximum(points: &[ChangePoint], value: impl Fn(&ChangePoint) -> f64) -> Option<usize> {
     let larger = |a: usize, b: usize| {
         if value(&points[b]) > value(&points[a]) {

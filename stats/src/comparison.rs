@@ -13,7 +13,7 @@ pub enum Better {
     Lower,
 }
 
-/// How the runs of two groups are related.
+/// The design that relates the runs of two groups.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Design {
@@ -24,8 +24,8 @@ pub enum Design {
 }
 
 impl Design {
-    /// The smallest possible two-sided p-value with `runs` pairs, or with two groups of `runs`
-    /// each.
+    /// Returns the smallest possible two-sided p-value with `runs` pairs, or with two groups of
+    /// `runs` each.
     pub fn smallest_p(self, runs: usize) -> f64 {
         let runs = u32::try_from(runs).unwrap_or(u32::MAX);
         let orders = match self {
@@ -38,8 +38,8 @@ impl Design {
         (2.0 / orders).min(1.0)
     }
 
-    /// The smallest number of pairs, or of runs per group, at which p-values of at most `level` are
-    /// possible.
+    /// Returns the smallest number of pairs, or of runs per group, with which a p-value of at most
+    /// `level` is possible.
     pub fn fewest_runs(self, level: f64) -> usize {
         let is_possible = |runs: &usize| self.smallest_p(*runs) <= level + PROBABILITY_ERROR;
         (1..1024).find(is_possible).unwrap_or(usize::MAX)
@@ -71,7 +71,7 @@ pub struct Ratio {
     pub p_value: f64,
 }
 
-/// Why two groups have no ratio.
+/// Why a ratio cannot be computed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NoRatio {
@@ -151,7 +151,7 @@ impl Ratio {
         self.verdict_at(better, threshold, adjusted_p, CONFIDENCE)
     }
 
-    /// Like [`Ratio::verdict`], for a ratio that was computed with this confidence level.
+    /// Like [`Ratio::verdict`], for a ratio that was computed with the given confidence level.
     pub fn verdict_at(
         &self,
         better: Better,
@@ -169,7 +169,7 @@ impl Ratio {
             return Verdict::Equivalent;
         }
         let is_significant = adjusted_p <= 1.0 - confidence + PROBABILITY_ERROR;
-        // Without the threshold, more runs could turn a small difference from worse to equivalent.
+        // Otherwise, more runs could turn a small difference from worse into equivalent.
         let is_higher = low > 1.0 && value >= threshold;
         let is_lower = high < 1.0 && value <= 1.0 / threshold;
         if !is_significant || !(is_higher || is_lower) {

@@ -1,8 +1,8 @@
-//! Correction for multiple metrics.
+//! Correction for testing several metrics.
 
-/// Returns the adjusted p-values of Holm's method, in the order of `p_values`. If they are compared
-/// with a level, the probability of one or more false discoveries is at most that level (Holm
-/// 1979). NaN stays NaN and is not counted.
+/// Returns the adjusted p-values of Holm's method, in the order of `p_values`. If each adjusted
+/// p-value is compared with a level, the probability of any false discovery is at most that level
+/// (Holm 1979). NaN stays NaN and is not counted.
 pub fn adjust(p_values: &[f64]) -> Vec<f64> {
     let indexes = 0..p_values.len();
     let mut order: Vec<usize> = indexes.filter(|i| !p_values[*i].is_nan()).collect();

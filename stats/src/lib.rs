@@ -1,6 +1,6 @@
-//! Statistics for repeated runs. The unit is the run: a value is the result of one run, never of a
-//! window within it. All comparisons are rank-based and exact for small samples, because there are
-//! few runs, and their results are skewed and often bimodal. Pure.
+//! Statistics for repeated runs. The sampling unit is the run: each value is the result of one run,
+//! never of a window within a run. All comparisons are rank-based and exact for small samples,
+//! because there are few runs, and their results are skewed and often bimodal. Pure.
 
 pub mod change_points;
 pub mod comparison;
@@ -19,8 +19,8 @@ use serde::{Deserialize, Serialize};
 /// Confidence level of all intervals, unless a function takes it as a parameter.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// Larger than the rounding errors of summed probabilities. Some tails are exactly 2.5 %, such as
-/// those of groups with 1 and 39 values.
+/// Tolerance that exceeds the rounding errors of summed probabilities. Some tails are exactly 2.5
+/// %, such as those of groups with 1 and 39 values.
 const PROBABILITY_ERROR: f64 = 1e-12;
 
 /// An estimate and its confidence interval.
@@ -29,7 +29,8 @@ pub struct Estimate {
     pub value: f64,
     pub low: f64,
     pub high: f64,
-    /// Confidence level of the interval, 0 to 1; lower than required if there are too few values.
+    /// Confidence level of the interval, from 0 to 1. It is lower than required if there are too
+    /// few values.
     pub confidence: f64,
 }
 

@@ -47,8 +47,8 @@ mod tests {
 
     #[test]
     fn intervals_match_published_tables() {
-        // n, number of values excluded at each end, confidence (Conover, Practical Nonparametric
-        // Statistics, table A3).
+        // n, number of values excluded at each end, and confidence (Conover, Practical
+        // Nonparametric Statistics, table A3).
         for (n, outside, percent) in [
             (6, 0, 96.88),
             (7, 0, 98.44),

@@ -8,7 +8,7 @@ use crate::{
     sorted,
 };
 
-/// With more pairs, computing the exact distribution takes too long.
+/// Maximum number of pairs. With more, computing the exact distribution takes too long.
 pub const MAX_PAIRS: usize = 200;
 
 /// Returns the median of the means of all pairs of differences, with its exact interval. With ties,
@@ -36,8 +36,8 @@ pub fn interval_at(differences: &[f64], confidence: f64) -> Estimate {
     between(&sorted(means.collect()), &cumulative, confidence)
 }
 
-/// Two-sided p-value of the signed-rank test. Zero differences are omitted (Wilcoxon). Ties get
-/// their mean rank, and the distribution is exact for them. Only equal values are ties, so the
+/// Two-sided p-value of the signed-rank test. Omits zero differences (Wilcoxon). Ties get their
+/// mean rank, and the distribution is exact even with ties. Only equal values are ties, so the
 /// caller must first equalize differences that differ only by rounding errors.
 pub fn p_value(differences: &[f64]) -> f64 {
     let differing: Vec<f64> = differences.iter().copied().filter(|d| *d != 0.0).collect();
@@ -57,8 +57,8 @@ mod tests {
 
     #[test]
     fn critical_values_match_published_tables() {
-        // n, largest sum with a one-sided probability of at most 0.025 (Hollander, Wolfe and
-        // Chicken, table A.4).
+        // n, and the largest sum with a one-sided probability of at most 0.025 (Hollander, Wolfe
+        // and Chicken, table A.4).
         for (n, sum) in [
             (6, 0),
             (7, 2),

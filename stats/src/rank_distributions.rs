@@ -1,7 +1,7 @@
 //! Exact distributions of rank sums.
 
-/// The largest logarithm of a double is 710, so the difference of two logarithms has an error of up
-/// to 2e-13. No measurement has 12 significant digits.
+/// Tolerance for equal values. The logarithm of a double is at most 710, so the difference of two
+/// logarithms has an error of up to 2e-13. No measurement has 12 significant digits.
 const LOGARITHM_ERROR: f64 = 1e-12;
 
 /// Cumulative sums of probabilities.
@@ -27,7 +27,7 @@ pub(crate) fn doubled_ranks(values: &[f64]) -> Vec<usize> {
             .iter()
             .take_while(|index| values[**index] == value)
             .count();
-        // Twice the mean of start + 1 to start + ties.
+        // Twice the mean of the ranks from start + 1 to start + ties.
         let doubled = 2 * start + ties + 1;
         for index in &order[start..start + ties] {
             ranks[*index] = doubled;
@@ -37,8 +37,8 @@ pub(crate) fn doubled_ranks(values: &[f64]) -> Vec<usize> {
     ranks
 }
 
-/// Makes logarithms equal in magnitude if they differ only by rounding errors. For example, 100 to
-/// 102 and 0.3 to 0.306 are the same change, and their ranks must not depend on the last bit of a
+/// Equalizes logarithms whose magnitudes differ only by rounding errors. For example, 100 to 102
+/// and 0.3 to 0.306 are the same change, and their ranks must not depend on the last bit of a
 /// logarithm.
 pub(crate) fn merge_equal(mut logarithms: Vec<f64>) -> Vec<f64> {
     let mut order: Vec<usize> = (0..logarithms.len()).collect();
@@ -99,7 +99,7 @@ pub(crate) fn drawn_sums(ranks: &[usize], chosen: usize) -> Vec<f64> {
     ranks.sort_unstable();
     let sum_of_last = |end: usize, count: usize| ranks[end - count..end].iter().sum::<usize>();
     let largest = sum_of_last(ranks.len(), chosen);
-    // Probability of each number of drawn ranks and each sum after the ranks processed so far. The
+    // For the ranks processed so far: probability of each number of drawn ranks and each sum. The
     // next rank is drawn with probability (ranks still to draw) / (ranks left).
     let mut probabilities = vec![vec![0.0; largest + 1]; chosen + 1];
     probabilities[0][0] = 1.0;
@@ -126,7 +126,7 @@ pub(crate) fn drawn_sums(ranks: &[usize], chosen: usize) -> Vec<f64> {
 
 /// Twice the probability of the smaller tail that contains `observed`, at most 1. With ties, the
 /// distribution of a rank sum is not symmetric; doubling the tail bounds the error in each
-/// direction, as the interval does.
+/// direction, just like the interval.
 pub(crate) fn two_sided(probabilities: &[f64], observed: usize) -> f64 {
     let at_most: f64 = probabilities[..=observed].iter().sum();
     let at_least: f64 = probabilities[observed..].iter().sum();

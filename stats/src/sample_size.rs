@@ -1,17 +1,17 @@
-//! How many runs a comparison requires, estimated from the spread of a few runs.
+//! Estimates how many runs a comparison requires from the spread of a few runs.
 //!
 //! The number is that required by a test with normal quantiles z, plus z²/2 pairs or z²/4 runs per
 //! group for a t-test (Guenther, The American Statistician 35, 1981), divided by 108/125, the
 //! lowest efficiency of rank tests relative to t-tests (Hodges and Lehmann 1956). The spread of a
 //! few runs is itself uncertain, so quantiles of Student's distribution with the spread's degrees
-//! of freedom replace the normal quantiles (Stein, Annals of Mathematical Statistics 16, 1945). The
-//! power is then reached on average across such spreads.
+//! of freedom replace the normal quantiles (Stein, Annals of Mathematical Statistics 16, 1945).
+//! With these quantiles, the power is reached on average over the possible spreads.
 
 use crate::{CONFIDENCE, comparison::Design};
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
-/// Probability of reaching a verdict.
+/// Probability of reaching a verdict (power).
 const POWER: f64 = 0.8;
 
 /// Efficiency of rank tests relative to t-tests for the worst distribution; it is 3/π for normal
@@ -28,12 +28,12 @@ pub struct Spread {
     pub degrees_of_freedom: usize,
 }
 
-/// Requirements for a comparison.
+/// Requirements that a comparison must meet.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Goal {
     /// Confidence level of the interval, 0 to 1.
     pub confidence: f64,
-    /// Number of metrics for Holm's correction.
+    /// Number of metrics, for Holm's correction.
     pub metrics: usize,
     /// Maximum number of pairs, or of runs per group.
     pub max_runs: usize,
@@ -87,12 +87,11 @@ impl Spread {
     /// threshold (such as 1.02) with a probability of 80 % if there is no difference. Returns
     /// `None` if it exceeds `goal.max_runs`.
     pub fn runs_for_equivalence(&self, threshold: f64, goal: &Goal) -> Option<usize> {
-        // The interval can exceed the threshold at either end.
+        // The interval can exceed the threshold at either end, so each end gets half of the error.
         self.runs(1.0 - goal.confidence, (1.0 - POWER) / 2.0, threshold, goal)
     }
 
-    /// `level` is the level of a two-sided test, and `miss` the probability of missing the ratio at
-    /// one end.
+    /// `level`: level of a two-sided test. `miss`: probability of missing the ratio at one end.
     fn runs(&self, level: f64, miss: f64, ratio: f64, goal: &Goal) -> Option<usize> {
         let student = StudentsT::new(0.0, 1.0, self.degrees_of_freedom as f64).ok()?;
         let quantiles = student.inverse_cdf(1.0 - level / 2.0) + student.inverse_cdf(1.0 - miss);

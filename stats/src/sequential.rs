@@ -1,27 +1,26 @@
-//! Sequential comparisons, which stop at the first look with a verdict. Determines the confidence
+//! Sequential comparisons, which end at the first look with a verdict. Determines the confidence
 //! level of each look at the results, so that the probability of a false verdict at any look is at
 //! most 5 %.
 //!
 //! Each look spends part of the 5 %. After a fraction t of the maximum number of runs, 5 % · t² may
 //! have been spent (Kim and DeMets, Biometrika 74, 1987, with exponent 2, which is between Pocock
-//! and O'Brien and Fleming). The parts are used as levels of exact tests. The sum of their errors
-//! is an upper bound, regardless of how the results of the looks depend on each other (Boole's
-//! inequality). Therefore, no distribution is assumed, unlike with the usual limits, which require
-//! a normal distribution.
+//! and O'Brien and Fleming). Each part is the level of an exact test. The sum of the errors is an
+//! upper bound, regardless of how the looks depend on each other (Boole's inequality). Unlike the
+//! usual limits, this does not assume a normal distribution.
 
 use crate::{CONFIDENCE, PROBABILITY_ERROR, comparison::Design};
 use serde::{Deserialize, Serialize};
 
-/// The allowed error grows with this power of the fraction of runs.
+/// Exponent of the fraction of runs that determines how much error has been spent.
 const EXPONENT: f64 = 2.0;
 
-/// Growth factor of the number of runs from look to look.
+/// Ratio of the numbers of runs at two consecutive looks.
 const GROWTH: f64 = 1.5;
 
-/// When to compare, and at which confidence level.
+/// A planned look: when to compare, and with which confidence level.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Look {
-    /// Number of pairs, or of runs per group, so far.
+    /// Total number of pairs, or of runs per group, at this look.
     pub runs: usize,
     /// Confidence level of the interval and the verdict at this look: 1 minus its part of the
     /// error.
@@ -43,8 +42,8 @@ pub fn schedule(first: usize, last: usize) -> Vec<usize> {
     runs
 }
 
-/// Returns the smallest number of runs at which the first of several looks can find a difference in
-/// `metrics` metrics with Holm's correction. `None` if not even `last` runs are enough.
+/// Returns the smallest number of runs at which a first look can find a difference in `metrics`
+/// metrics with Holm's correction. Returns `None` if even `last` runs are not enough.
 pub fn first_look(last: usize, design: Design, metrics: usize) -> Option<usize> {
     let can_differ = |runs: &usize| {
         let level = (1.0 - CONFIDENCE) * (*runs as f64 / last as f64).powf(EXPONENT);
@@ -53,8 +52,9 @@ pub fn first_look(last: usize, design: Design, metrics: usize) -> Option<usize> 
     (1..=last).find(can_differ)
 }
 
-/// Returns the confidence level of each look in a schedule. A look with too few runs for its level
-/// does not spend its part, which remains for later looks. The schedule must not depend on results.
+/// Returns the confidence level of each look in a schedule. If a look has too few runs for its
+/// level, it does not spend its part, which remains available for later looks. The schedule must
+/// not depend on results.
 ///
 /// # Panics
 /// The numbers of runs do not increase, or the first one is 0.

@@ -1,4 +1,4 @@
-//! Steady state of the rounds of a study (SNIA) and of the seconds of a run (fio).
+//! Steady-state criteria for the rounds of a study (SNIA) and for the seconds of a run (fio).
 //!
 //! SNIA Solid State Storage Performance Test Specification 2.0.2, definition 2.1.24: within the
 //! measurement window of five rounds, the range of the values is at most 20 % of their average, and
@@ -19,7 +19,7 @@ const MAX_EXCURSION: f64 = 0.20;
 /// Maximum range of the linear fit, relative to the average.
 const MAX_SLOPE_EXCURSION: f64 = 0.10;
 
-/// Figures of a measurement window, as in a report.
+/// Properties of a measurement window, as shown in reports.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MeasurementWindow {
     /// Index of the first round in the window.
@@ -36,7 +36,7 @@ pub struct MeasurementWindow {
 }
 
 impl MeasurementWindow {
-    /// `values` come from at least two successive rounds.
+    /// `values`: at least two successive rounds.
     fn new(first_round: usize, values: &[f64]) -> Self {
         let count = values.len() as f64;
         let average = values.iter().sum::<f64>() / count;
@@ -67,8 +67,8 @@ pub fn last_window(rounds: &[f64]) -> Option<MeasurementWindow> {
     Some(MeasurementWindow::new(first, &rounds[first..]))
 }
 
-/// Returns the first window in which all variables are steady. `variables` has the values of each
-/// tracked variable by round.
+/// Returns the index of the first window in which all variables are steady. `variables` contains
+/// the values of each tracked variable, by round.
 pub fn first_steady(variables: &[&[f64]]) -> Option<usize> {
     let rounds = variables.iter().map(|rounds| rounds.len()).min()?;
     (WINDOW..=rounds)
@@ -83,23 +83,23 @@ pub fn first_steady(variables: &[&[f64]]) -> Option<usize> {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Criterion {
-    /// `iops` and `bw`: largest deviation of any second from the mean.
+    /// `iops` and `bw`: largest deviation of any second from the mean of the window.
     Deviation,
     /// `iops_slope` and `bw_slope`: slope of the least-squares line, per second.
     Slope,
 }
 
-/// The limit for a criterion.
+/// Limit for a criterion.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
-    /// In the unit of the values.
+    /// In the unit of the criterion.
     Absolute(f64),
     /// As a percentage of the mean.
     Percent(f64),
 }
 
-/// The last `ss_dur` seconds of a job.
+/// Statistics of the last `ss_dur` seconds of a job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SecondsWindow {
     pub mean: f64,
@@ -123,8 +123,8 @@ impl SecondsWindow {
         })
     }
 
-    /// The value of a criterion, in the unit of the limit. `None` if it is undefined: a percentage
-    /// of a mean of 0, or the slope of a single second.
+    /// Returns the value of a criterion, in the unit of the limit. Returns `None` if it is
+    /// undefined, such as a percentage of a mean of 0, or the slope of a single second.
     pub fn value(&self, criterion: Criterion, limit: Limit) -> Option<f64> {
         let value = match criterion {
             Criterion::Slope => self.has_slope.then_some(self.slope)?,
@@ -137,7 +137,7 @@ impl SecondsWindow {
     }
 
     /// Whether the job ends. fio 3.33 also ends a job whose value is undefined, because it is
-    /// compiled with `-ffast-math`. Here, such a job continues.
+    /// compiled with `-ffast-math`. Leadline continues such a job.
     pub fn is_steady(&self, criterion: Criterion, limit: Limit) -> bool {
         let (Limit::Absolute(max) | Limit::Percent(max)) = limit;
         let value = self.value(criterion, limit);

@@ -1,5 +1,6 @@
-//! Difference between two groups: the Hodges–Lehmann estimate with the interval of the rank-sum
-//! test (Hollander, Wolfe and Chicken, §4.2 and §4.3). Valid for distributions of the same shape.
+//! The difference between two groups, as the Hodges–Lehmann estimate with the interval of the
+//! rank-sum test (Hollander, Wolfe and Chicken, §4.2 and §4.3). Valid for distributions of the same
+//! shape.
 
 use crate::{
     CONFIDENCE, Estimate, between,
@@ -8,7 +9,7 @@ use crate::{
 };
 use std::{cell::RefCell, rc::Rc};
 
-/// With more values, computing the exact distribution takes too long.
+/// Maximum number of values. With more, computing the exact distribution takes too long.
 pub const MAX_VALUES: usize = 200;
 
 /// Returns the median of all differences `b − a`, with its exact interval. With ties, the
@@ -41,7 +42,7 @@ pub fn interval_at(a: &[f64], b: &[f64], confidence: f64) -> Estimate {
 /// As for [`interval`].
 pub fn p_value(a: &[f64], b: &[f64]) -> f64 {
     check(a, b);
-    // The rank sums of both groups have the same p-value; the smaller group takes less time.
+    // The rank sums of both groups have the same p-value. The smaller group is faster to compute.
     let (few, many) = if a.len() < b.len() { (a, b) } else { (b, a) };
     let ranks = reduced(doubled_ranks(&[few, many].concat()));
     let sum: usize = ranks[..few.len()].iter().sum();
@@ -68,7 +69,7 @@ fn has_no_ties(ranks: &[usize]) -> bool {
         .all(|(index, rank)| f64::from(index) == rank)
 }
 
-/// Sizes of both groups, and their distribution.
+/// Sizes of both groups, and the distribution for these sizes.
 type Distribution = ((usize, usize), Rc<[f64]>);
 
 thread_local! {
@@ -83,7 +84,7 @@ fn pairs_in_order(n: usize, m: usize) -> Rc<[f64]> {
         Some((sizes, distribution)) if *sizes == (few, many) => Rc::clone(distribution),
         _ => {
             let ranks: Vec<usize> = (0..few + many).collect();
-            // All ranks of the smaller group come first.
+            // The smallest possible sum: the smaller group has all the lowest ranks.
             let distribution = drawn_sums(&ranks, few).split_off(few * (few - 1) / 2);
             let distribution: Rc<[f64]> = distribution.into();
             *last = Some(((few, many), Rc::clone(&distribution)));
@@ -98,7 +99,7 @@ mod tests {
 
     #[test]
     fn critical_values_match_published_tables() {
-        // n, m, largest U with a one-sided probability of at most 0.025 (Mann and Whitney).
+        // n, m, and the largest U with a one-sided probability of at most 0.025 (Mann and Whitney).
         for (n, m, u) in [
             (4, 4, 0),
             (5, 5, 2),

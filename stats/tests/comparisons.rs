@@ -165,7 +165,7 @@ fn extreme_values_give_ordered_bounds() {
 
 #[test]
 fn ranks_do_not_depend_on_rounding_errors() {
-    // 100 to 102 and 102 to 100 are the same change, in opposite directions.
+    // 100 → 102 and 102 → 100 are changes of the same size, in opposite directions.
     let there = [(100.0, 102.0), (0.3, 0.306), (7.0, 7.14), (0.1, 0.102)];
     let back = there.map(|(a, b)| (b, a));
     for _ in 0..2 {
@@ -206,7 +206,7 @@ fn verdict_follows_from_the_interval_and_the_adjusted_p_value() {
             expected,
             "{low} {high} {p}"
         );
-        // The mirror image: B / A and the direction are inverted.
+        // Mirror image: the ratio B / A and the direction are inverted.
         let mirrored = verdict(1.0 / high, 1.0 / low, 0.95, Higher, p);
         assert_eq!(mirrored, expected, "mirrored {low} {high} {p}");
         let opposite = match expected {
@@ -236,7 +236,7 @@ fn verdict_follows_from_the_interval_and_the_adjusted_p_value() {
     check(1.004, 1.012, 0.001, Verdict::Equivalent);
     check(1.0, 1.0, 1.0, Verdict::Equivalent);
     check(1.0 / 1.019, 1.019, 0.9, Verdict::Equivalent);
-    // Contains both relevant and negligible differences.
+    // The interval contains both relevant and negligible differences.
     check(0.97, 1.01, 0.5, Verdict::Undecided);
     check(0.99, 1.05, 0.3, Verdict::Undecided);
     check(0.90, 1.10, 0.9, Verdict::Undecided);
@@ -244,7 +244,7 @@ fn verdict_follows_from_the_interval_and_the_adjusted_p_value() {
     check(f64::NAN, f64::NAN, 0.01, Verdict::Undecided);
 }
 
-/// Group sizes, and the U whose cumulative probability is exactly 1/40.
+/// Group sizes, and the value of U at which the cumulative probability is exactly 1/40.
 const EXACT: [(u32, u32, usize); 6] = [
     (1, 79, 1),
     (1, 119, 2),
@@ -262,8 +262,8 @@ fn exactly_the_required_confidence_is_sufficient() {
     assert_close(estimate.confidence, 0.95);
     assert!(estimate.is_supported());
     assert_eq!((estimate.low, estimate.high), (0.5, 38.5));
-    // All other group sizes up to 200 values with this property, and the number of excluded
-    // differences.
+    // All other group sizes up to 200 values in total with this property, and the number of
+    // excluded differences.
     for (m, n, excluded) in EXACT {
         let a: Vec<f64> = (1..=m).map(f64::from).collect();
         let b: Vec<f64> = (1..=n).map(|i| f64::from(i) * 1e3).collect();

@@ -1,5 +1,5 @@
-//! Compares measurement windows with results computed in exact fractions by an author who had not
-//! seen this code.
+//! Compares measurement windows with results that an independent author, who had not seen this
+//! code, computed with exact fractions.
 
 use leadline_stats::steady_state::{WINDOW, first_steady, last_window};
 use serde::Deserialize;

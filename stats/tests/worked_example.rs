@@ -1,4 +1,5 @@
-//! The worked example in docs/comparison.md: computes its numbers and looks them up in the text.
+//! Computes the numbers of the worked example in docs/comparison.md, and checks that they appear in
+//! the text.
 
 use leadline_stats::{
     comparison::{Better, Ratio, Verdict, compare_groups, compare_pairs},
@@ -55,7 +56,7 @@ fn numbers_of_the_worked_example() {
     let document = std::fs::read_to_string(path).expect("the document");
     let (_, example) = document.split_once("## Worked example").expect("heading");
     let (example, _) = example.split_once("\n## ").expect("next heading");
-    // Ignores line breaks.
+    // Treats line breaks as spaces.
     let example = example.split_whitespace().collect::<Vec<_>>().join(" ");
     let states = |expected: String| assert!(example.contains(&expected), "{expected}");
 

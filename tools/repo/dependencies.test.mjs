@@ -1,5 +1,6 @@
-// Every Rust dependency is used by the crate that declares it (knip checks the pages), has a license
-// that permits distributing Leadline, and comes from the registry in a single version.
+// Checks that every Rust dependency is used by the crate that declares it, has a license that
+// permits distributing Leadline, and comes from the registry in a single version. knip checks the
+// dependencies of the web application.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +9,7 @@ import { ROOT, reject, sources } from './sources.mjs';
 
 const CRATES = ['protocol', 'runner', 'server', 'bench', 'lab', 'stats', 'compare'];
 
-/** Names in the dependency tables of a manifest. */
+/** Returns the names in the dependency tables of a manifest. */
 function dependencies(manifest, table) {
   const sections = manifest.split(/^\[/m).filter((section) => table.test(section.split(']\n')[0]));
   return sections.flatMap((section) =>
@@ -38,7 +39,7 @@ test('every version in the workspace is used by a crate', () => {
   reject(offenses, 'Remove it from the workspace.');
 });
 
-/** Each permits distribution under the Apache license if its text is included. */
+/** Licenses that permit distribution under the Apache license if their text is included. */
 const LICENSES = new Set([
   '0BSD',
   'Apache-2.0',
@@ -48,9 +49,9 @@ const LICENSES = new Set([
   'Unicode-3.0',
   'Zlib',
 ]);
-/** Other licenses by crate. NOTICE lists them. */
+/** Other licenses, by crate. They are listed in NOTICE. */
 const EXCEPTIONS = { inferno: 'CDDL-1.0' };
-/** Crates that two dependencies need in different versions, which costs build time and size. */
+/** Crates of which dependencies need several versions. Each costs build time and binary size. */
 const DUPLICATES = new Set(
   [
     ['base64', 'block-buffer', 'cpufeatures', 'crypto-common', 'digest', 'sha1', 'sha2'],

@@ -22,7 +22,7 @@ test('every column has a comment', () => {
   reject(offenses, 'Add a `--` comment with the contents and unit of the column.');
 });
 
-/** Lines outside code blocks. */
+/** Returns the lines outside of code blocks. */
 function prose(file) {
   let inBlock = false;
   return lines(file).filter(({ line }) => {

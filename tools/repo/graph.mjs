@@ -1,6 +1,8 @@
-// Strongly connected components (Tarjan), to find import cycles.
+// Finds import cycles, as strongly connected components (Tarjan).
 
-/** The cycles of a graph given as Map(node → Set(nodes)): each a list of the nodes in it. */
+/**
+ * Returns the cycles of a graph given as Map(node → Set(nodes)). Each cycle is a list of its nodes.
+ */
 export function cycles(graph) {
   const order = new Map();
   const low = new Map();

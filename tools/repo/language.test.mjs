@@ -23,7 +23,7 @@ const NAMES = [
   [/\bTimetable\b/i, 'ArrivalSchedule'],
   [/\bChooser\b|\bDeck\b|\bCadence\b|\bLane\b/, 'OffsetDistribution, ShuffleBag, SyncInterval, DirectionState'],
   [/\brefusals?\b|\bRefusal\b/, 'problem, Problem'],
-  // Problem codes of the API and connection errors keep the word.
+  // Problem codes of the API and connection errors may still use the word.
   [
     /(?<![A-Za-z]|(raw_write|drop_caches|io_uring)_|[Cc]onnection.?)refus(e|ed|es|ing)(?![a-z])/i,
     'reject, rejected, rejects',
@@ -59,7 +59,7 @@ test('no private vocabulary', () => {
 });
 
 test('no private names', () => {
-  // The migration from the old names must contain them.
+  // This migration must contain the old names.
   const excepted = /^docs\/lab\/|0005_vocabulary\.sql$|upgrade\.rs$/;
   const code = files().filter(({ path }) => !excepted.test(path));
   const offenses = code.flatMap((file) =>

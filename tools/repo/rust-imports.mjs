@@ -1,5 +1,5 @@
-// Import graph of a Rust crate, file by file. An import is an edge to the file that defines the
-// item: re-exports are followed. Test code is ignored. Relies on rustfmt: top-level items start in
+// Import graph of the files in a Rust crate. An import is an edge to the file that defines the
+// item; re-exports are followed. Test code is ignored. Relies on rustfmt: top-level items start in
 // the first column.
 import { sources } from './sources.mjs';
 
@@ -42,7 +42,10 @@ export function importGraph(folder, exports = {}) {
   return graph;
 }
 
-/** Splits an import into one `use` per path, such as `use std::fs; use std::io;`; keeps the line count. */
+/**
+ * Splits an import into one `use` per path, such as `use std::fs; use std::io;`. Keeps the number
+ * of lines.
+ */
 export function withFlatImports(text) {
   return text.replace(/^( *(?:pub(?:\([^)]*\))? )?use )([^;]+);/gm, (statement, start, tree) => {
     const flat = expand(tree).map(({ path }) => `${start.trim()} ${path};`);
@@ -50,7 +53,7 @@ export function withFlatImports(text) {
   });
 }
 
-/** The source without comments, string contents and items under `#[cfg(test)]`. */
+/** Returns the source without comments, string contents and items under `#[cfg(test)]`. */
 export function nonTestCode(text) {
   return text
     .replace(/^#\[cfg\(test\)\]\n(?:#\[.*\]\n)*(?:.*;\n|[^\n]*\n(?:(?!\}).*\n)*\}\n)/gm, '')
@@ -73,7 +76,7 @@ function children(name, modules) {
   return new Set(below.map((other) => other.slice(prefix.length)).filter((rest) => !rest.includes('/')));
 }
 
-/** `a::{b::C, d as e}` → the paths in it. */
+/** Expands `a::{b::C, d as e}` into its paths. */
 function expand(tree) {
   const open = tree.indexOf('{');
   if (open < 0) {
@@ -108,7 +111,7 @@ function toAbsolute(name, path, modules) {
   return ['crate', ...base, ...segments].join('::');
 }
 
-/** The module that defines the item at a path; undefined for other crates. */
+/** Returns the module that defines the item at a path, or undefined for other crates. */
 function definition(path, modules, seen = new Set()) {
   const segments = path.split('::');
   if (segments.shift() !== 'crate' || seen.has(path)) return undefined;

@@ -1,4 +1,4 @@
-// The files of the repository, and the report of rule violations.
+// Reads the files of the repository, and reports rule violations.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,10 @@ const SKIPPED = new Set([
   'var',
 ]);
 
-/** Files in a folder tree whose name ends with one of `suffixes`, as `{ path, text }`, sorted by path. */
+/**
+ * Returns the files in a folder tree whose names end with one of `suffixes`, as `{ path, text }`,
+ * sorted by path.
+ */
 export function sources(folder, suffixes) {
   const found = [];
   const visit = (path) => {
@@ -31,7 +34,7 @@ export function sources(folder, suffixes) {
   return found.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** Lines with their numbers; `code` omits lines that contain only a comment. */
+/** Returns the lines with their numbers. With `code`, omits lines that contain only a comment. */
 export function lines({ text }, { code = false } = {}) {
   return text
     .split('\n')
@@ -39,7 +42,7 @@ export function lines({ text }, { code = false } = {}) {
     .filter(({ line }) => !code || !line.trimStart().startsWith('//'));
 }
 
-/** `path:line: text` of each code line that contains one of the words. */
+/** Returns `path:line: text` for each code line that contains one of the words. */
 export function mentions(files, words) {
   return files.flatMap((file) =>
     lines(file, { code: true })
@@ -48,7 +51,7 @@ export function mentions(files, words) {
   );
 }
 
-/** Fails if there are offenses, and lists them with the remedy. */
+/** Fails if there are violations, and lists them with the remedy. */
 export function reject(offenses, remedy) {
   assert.equal(offenses.length, 0, `\n${offenses.join('\n')}\n→ ${remedy}\n`);
 }

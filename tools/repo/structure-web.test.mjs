@@ -8,7 +8,7 @@ import { reject, sources } from './sources.mjs';
 
 const WEB = 'web/src';
 
-/** Layer → layers that it may import. Unlisted layers may import any layer. */
+/** Layer → layers that it may import. Layers that are not listed may import any layer. */
 const LAYERS = {
   api: [],
   ui: [],

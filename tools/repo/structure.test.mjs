@@ -1,4 +1,4 @@
-// Import rules: no cycles between files, and only imports in the module order of ARCHITECTURE.md.
+// Import rules: no cycles between files, and imports only in the module order of ARCHITECTURE.md.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cycles } from './graph.mjs';
@@ -8,7 +8,8 @@ import { mentions, reject, sources } from './sources.mjs';
 const CRATES = ['protocol/src', 'runner/src', 'server/src', 'bench/src', 'lab/src', 'stats/src', 'compare/src', 'export/src'];
 
 /**
- * Module → modules of the same crate that it may import. Unlisted modules may import any module.
+ * Module → modules of the same crate that it may import. Modules that are not listed may import any
+ * module.
  */
 const RUNNER = {
   plan: [],
@@ -30,7 +31,7 @@ const SERVER = {
   events: ['clock', 'error', 'fail_point', 'rollups', 'store', 'scheduler'],
 };
 
-/** Runner modules that only compute and make no system calls. */
+/** Runner modules that only compute and do not make system calls. */
 const PURE = ['plan', 'analysis', 'dialect', 'load/pattern', 'load/rate', 'load/data', 'load/verify'];
 const SYSTEM = [
   'rustix',

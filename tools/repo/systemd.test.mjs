@@ -1,4 +1,4 @@
-// Checks that the systemd units are as confined as docs/safety.md states.
+// Checks that the systemd units are sandboxed as docs/safety.md states.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -12,7 +12,7 @@ const UNIT = 'leadline.service';
 const units = join(ROOT, 'systemd');
 const hasAnalyze = spawnSync('systemd-analyze', ['--version']).status === 0;
 
-/** Fails if the exposure exceeds the limit, in tenths. */
+/** Fails if the exposure level exceeds the limit, in tenths. */
 function assertExposure(unit, tenths) {
   const { status, stdout, stderr } = spawnSync(
     'systemd-analyze',

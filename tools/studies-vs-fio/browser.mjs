@@ -1,4 +1,4 @@
-// A server with its own data, and a browser that creates studies in its pages as a user would.
+// Starts a server with its own data, and a browser that creates studies in the web UI like a user.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const TIMEOUT_MS = 40 * 60_000;
-/** Planning reads the device, which takes a long time if other programs use it. */
+/** Planning reads the device, which takes long if other programs use it. */
 const PLAN_TIMEOUT_MS = 120_000;
 const WIDTHS = [1440, 390];
 const SCHEMES = ['light', 'dark'];
@@ -63,7 +63,7 @@ export class StudyBrowser {
     }));
   }
 
-  /** Returns mix, block size in bytes and mean IOPS of each cell. */
+  /** Returns the mix, block size in bytes and mean IOPS of each cell. */
   async snia({ job, cellSeconds, maxRounds, mixes, blocks }) {
     const { page } = this;
     await this.#open(job);
@@ -76,7 +76,7 @@ export class StudyBrowser {
     ]) {
       const field = page.getByLabel(label, { exact: true });
       await field.fill(values);
-      // The list is read when the field loses focus.
+      // The field parses its list when it loses focus.
       await field.blur();
     }
     const confirmation = page.getByLabel(/^Type .+ to confirm$/);
@@ -95,7 +95,7 @@ export class StudyBrowser {
     await this.page.getByRole('textbox', { name: 'Job file' }).fill(job);
   }
 
-  /** Starts the study in the form, and waits until its page shows that it has ended. */
+  /** Starts the study in the form, and waits until the study page shows that it has ended. */
   async #run(name) {
     const { page } = this;
     const start = page.getByRole('button', { name: 'Start', exact: true });

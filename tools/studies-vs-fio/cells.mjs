@@ -1,10 +1,10 @@
-// The same cells with the runner and with fio, in random order, on the same device.
+// Runs the same cells with the runner and with fio, in random order, on the same device.
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 
 /**
- * Adds pairs of IOPS values to each cell. The cells are in random order in each round, and the
- * programs are in random order in each cell.
+ * Adds pairs of IOPS values to each cell. Each round visits the cells in random order and runs the
+ * two programs in random order.
  */
 export function measure({ cells, rounds, seconds, device, home, programs }) {
   const common = { filename: device, ioengine: 'io_uring', direct: 1, runtime: seconds, time_based: 1 };
@@ -21,7 +21,7 @@ export function measure({ cells, rounds, seconds, device, home, programs }) {
   return measured;
 }
 
-/** `ratio` is the median of the ratios of the pairs, and `range` is the least and the greatest. */
+/** `ratio`: median of the ratios of the pairs. `range`: smallest and largest ratio. */
 export function table(cells) {
   const rows = cells.map(({ name, study, pairs }) => {
     const ratios = pairs.map(({ runner, fio }) => runner / fio).toSorted((a, b) => a - b);
@@ -57,7 +57,10 @@ function fio(options) {
   return JSON.parse(output);
 }
 
-/** Confirms that the device is overwritten, because its data was written by fio. */
+/**
+ * Runs a job with the runner. It confirms overwriting the device, which contains data written by
+ * fio.
+ */
 function runner(options, home, programs) {
   const program = join(programs, 'leadline-runner');
   const input = JSON.stringify({ jobs: [{ name: 'cell', ...options }] });
@@ -74,7 +77,10 @@ function runner(options, home, programs) {
   return call('run', '-', '--output-format=json', ...confirmed);
 }
 
-/** A plan with a missing confirmation exits with an error. */
+/**
+ * Returns the plan. If a confirmation is missing, the runner exits with an error but still prints
+ * the plan.
+ */
 function planOf(program, input, home) {
   try {
     return JSON.parse(
@@ -85,7 +91,7 @@ function planOf(program, input, home) {
   }
 }
 
-/** Reads and writes. */
+/** Total IOPS of reads and writes. */
 const iops = ({ jobs: [job] }) => job.read.iops + job.write.iops;
 
 function shuffled(list) {

@@ -1,5 +1,5 @@
-// Accessibility rules. axe is injected once per document: the builder of @axe-core/playwright injects
-// it for each analysis, which takes longer than the rules.
+// Accessibility rules. axe is injected once per document. @axe-core/playwright would inject it for
+// each analysis, which takes longer than checking the rules.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { expect, type Page } from '@playwright/test';
@@ -8,13 +8,13 @@ import type { AxeResults, RunOptions } from 'axe-core';
 const SOURCE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 interface Scope {
-  /** By default, all rules. */
+  /** IDs of the rules to check; by default, all rules. */
   rules?: readonly string[];
   /** Selector of the part to check; by default, the page. */
   part?: string;
 }
 
-/** Violations as text: `rule: element | element`. */
+/** Violations as text, in the form `rule: element | element`. */
 export async function violationsOf(page: Page, { rules, part }: Scope = {}): Promise<string[]> {
   const isInjected = await page.evaluate(() => 'axe' in window);
   // `evaluate` is not subject to the content security policy of the page.
@@ -38,7 +38,7 @@ export async function violationsOf(page: Page, { rules, part }: Scope = {}): Pro
 }
 
 /**
- * All rules are checked in the first layout; layout-dependent rules are checked in every layout.
+ * The first layout is checked with all rules; the others, with the rules that depend on the layout.
  */
 const LAYOUTS = (['dark', 'light'] as const).flatMap((theme) =>
   [1440, 1024, 390].map((width) => ({ theme, width })),
@@ -46,16 +46,17 @@ const LAYOUTS = (['dark', 'light'] as const).flatMap((theme) =>
 const LAYOUT_RULES = ['color-contrast', 'scrollable-region-focusable', 'target-size'];
 const LAYOUT_ATTRIBUTE = 'data-mantine-color-scheme';
 
-/** Checks the page, or a part of it, in both themes and three widths. */
+/** Checks the page, or a part of it, in both themes at three widths. */
 export async function checkLayouts(page: Page, name: string, part?: string) {
   for (const [index, { width, theme }] of LAYOUTS.entries()) {
     await page.setViewportSize({ width, height: 900 });
     await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
     await expect(page.locator('html')).toHaveAttribute(LAYOUT_ATTRIBUTE, theme);
-    // A toast stays while the pointer is over it. Menus hide when their button is off screen.
+    // Move the pointer away: a toast stays while the pointer is over it. A menu hides if its button
+    // is off screen.
     const toast = page.locator('.mantine-Notification-root').first();
     if (await toast.isVisible()) await toast.hover();
-    // Charts are redrawn in the frame after the next.
+    // Charts are redrawn two frames later.
     await page.evaluate(
       () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
     );

@@ -1,19 +1,19 @@
-// Budgets of the pages: transferred bytes and requests of the first load, layout shifts, and the
-// work of the main thread. The first load ends before the first interaction, which loads menus,
-// dialogs and zooming. The first screen is complete when the key metrics are shown.
+// Performance budgets of the pages: bytes and requests of the first load, layout shifts, and main
+// thread work. The first load does not include menus, dialogs and zooming, which are loaded at the
+// first interaction. The first screen is complete when the key metrics are shown.
 import type { Browser, CDPSession, Page } from '@playwright/test';
 import { expect, type Server, shortRun, test } from './server';
 
 test.use({ history: 'budgets' });
 
-/** Kilobytes on the wire with an empty cache, including fonts and API responses. */
+/** Kilobytes transferred with an empty cache, including fonts and API responses. */
 const MAX_KB = { runs: 192, 'run: first screen': 198, run: 267 };
 const MAX_REQUESTS = { runs: 19, 'run: first screen': 17, run: 25 };
 /** Cumulative layout shift. */
 const MAX_SHIFT = 0.02;
 /**
- * CPU time of the main thread while a page loads, relative to a fixed amount of work in an empty page
- * (`referenceWork`), so that it depends neither on the speed nor on the load of the host.
+ * CPU time of the main thread while a page loads, relative to a fixed amount of work in an empty
+ * page (`referenceWork`). The ratio depends neither on the speed nor on the load of the host.
  */
 const MAX_WORK = { runs: 10, run: 20 };
 /** Maximum number of draws per chart while a finished run loads. */
@@ -22,7 +22,7 @@ const MAX_DRAWS = 3;
 interface Request {
   url: string;
   kind: string;
-  /** On the wire. */
+  /** Compressed bytes, as transferred. */
   bytes: number;
 }
 
@@ -37,17 +37,17 @@ interface Recorded {
   shift: number;
   shifted: string[];
   draws: number;
-  /** Time at which the first screen was complete, on the page's clock. */
+  /** Time at which the first screen was complete, according to the page's clock. */
   shown_ms: number | null;
 }
 
-/** CPU time that the main thread of a page has used, in ms. */
+/** CPU time that the main thread of a page has used, in milliseconds. */
 async function cpuTime(client: CDPSession): Promise<number> {
   const { metrics } = await client.send('Performance.getMetrics');
   return (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? 0) * 1000;
 }
 
-/** Executed in an empty page: script, layout and style of a few thousand elements. */
+/** Runs in an empty page: script, layout and style work for a few thousand elements. */
 function referenceWork() {
   for (let round = 0; round < 4; round += 1) {
     const list = document.createElement('div');
@@ -62,7 +62,7 @@ function referenceWork() {
   }
 }
 
-/** Opens a page in a new browser context, without cache, and waits until `isLoaded`. */
+/** Opens a page in a new browser context with an empty cache, and waits until `isLoaded`. */
 async function load(
   browser: Browser,
   server: Server,
@@ -78,7 +78,7 @@ async function load(
     headers: { origin: server.url },
   });
   await page.addInitScript(observe);
-  // Starts the page's process before the first measurement.
+  // Start the renderer process before the first measurement.
   await page.goto(`${server.url}/lead.svg`);
   const client = await context.newCDPSession(page);
   await client.send('Performance.enable', { timeDomain: 'threadTicks' });
@@ -102,7 +102,7 @@ async function load(
   return { page, requests: loaded, work: used_ms / (await referenceTime(browser)) };
 }
 
-/** CPU time of the reference work, in ms. */
+/** CPU time of the reference work, in milliseconds. */
 async function referenceTime(browser: Browser): Promise<number> {
   const page = await browser.newPage();
   const client = await page.context().newCDPSession(page);
@@ -114,7 +114,7 @@ async function referenceTime(browser: Browser): Promise<number> {
   return used_ms;
 }
 
-/** Executed in the page. */
+/** Runs in the page. */
 function observe() {
   const recorded: Recorded = { shift: 0, shifted: [], draws: 0, shown_ms: null };
   Object.assign(window, { recorded });
@@ -157,7 +157,7 @@ const recordedBy = (page: Page) =>
 const annotate = (type: string, description: string) =>
   test.info().annotations.push({ type, description });
 
-/** Checks the layout shifts so far, and closes the page. */
+/** Checks the layout shifts up to now, and closes the page. */
 async function finish(page: Page, name: string) {
   const { shift, shifted } = await recordedBy(page);
   annotate(name, `shift ${shift.toFixed(4)}`);
@@ -178,7 +178,7 @@ function checkTransfer(requests: readonly Request[], name: keyof typeof MAX_KB) 
   expect(requests.length, description).toBeLessThanOrEqual(MAX_REQUESTS[name]);
 }
 
-/** The requests that began before the key metrics were shown. */
+/** Returns the requests that were sent before the key metrics were shown. */
 async function firstScreen({ page, requests }: Load): Promise<Request[]> {
   const { shown_ms } = await recordedBy(page);
   if (shown_ms === null) throw new Error('the key metrics were not shown');

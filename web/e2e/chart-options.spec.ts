@@ -1,4 +1,4 @@
-// Options of charts: hidden lines, scale, and annotations.
+// Chart options: hidden lines, scale, and annotations.
 import type { Page } from '@playwright/test';
 import { expect, shortRun, test } from './server';
 

@@ -1,4 +1,4 @@
-// Comparisons of eight runs, and bands of groups.
+// Comparisons of eight runs, and bands that show the range of each group.
 import { violationsOf } from './axe';
 import { expect, shortRun, test } from './server';
 

@@ -1,4 +1,5 @@
-// Choosing a raw device: usable devices first, unusable devices collapsed, and a loop device.
+// Choosing a raw device. Usable devices are listed first, and unusable devices are collapsed. Also
+// offers a loop device.
 import { expect, test } from './server';
 
 test('collapses unusable devices, and offers a loop device', async ({ signedIn: page, server }) => {

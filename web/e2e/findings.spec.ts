@@ -1,4 +1,4 @@
-// The buttons of findings: reruns with other options, and shell commands that are copied.
+// Buttons of findings: rerun with other options, and copy a shell command.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,13 +9,13 @@ import { expect, type Server, shortRun, test } from './server';
 interface Case {
   code: string;
   button: string;
-  /** Options that the rerun must have, and names of options that it must not have. */
+  /** Options that the rerun must have. `removed` lists options that it must not have. */
   options: Record<string, unknown>;
   removed?: readonly string[];
   run: object;
-  /** An earlier run on the same target. */
+  /** Changes for a run that is executed first on the same target. */
   before?: object;
-  /** Cancelled after its first sample. */
+  /** Cancel the run after its first sample. */
   isCancelled?: boolean;
 }
 
@@ -84,7 +84,7 @@ const CASES: readonly Case[] = [
     button: 'Rerun after writing the file',
     options: { file_state: 'written' },
     removed: ['fallocate', 'overwrite', 'create_on_open', 'file_append'],
-    // Allocates the file and writes its first blocks only.
+    // Allocates the file, but writes only its first blocks.
     before: shortRun('allocate', {
       filename: 'unwritten',
       rw: 'write',
@@ -100,8 +100,8 @@ const CASES: readonly Case[] = [
     code: 'depth_not_reached',
     button: 'Rerun with 2 jobs',
     options: { numjobs: 2 },
-    // Blocks take longer to prepare than to write, so that few are in flight. Each job has its own
-    // file, because jobs that verify blocks cannot share one.
+    // A block takes longer to prepare than to write, so few writes are in flight. Each job has its
+    // own file, because jobs that verify blocks cannot share one.
     run: shortRun('starved', {
       filename: undefined,
       rw: 'randwrite',
@@ -127,7 +127,7 @@ const findingOf = async (server: Server, number: number, code: string) => {
   return findings?.find((finding) => finding.code === code);
 };
 
-/** Clicks the finding's button, and returns the job of the rerun. */
+/** Clicks the button of the finding, and returns the job of the rerun. */
 async function rerunBy(
   page: Page,
   server: Server,
@@ -137,7 +137,7 @@ async function rerunBy(
   await cardOf(page, finding).getByRole('button', { name: button, exact: true }).click();
   await expect(page).not.toHaveURL(new RegExp(`/runs/${number}$`));
   const rerun = Number(page.url().split('/').at(-1));
-  // A short rerun may have ended already.
+  // A short rerun may already have ended.
   await server.call('POST', `/runs/${rerun}/cancel`).catch(() => null);
   const get = () => server.call<Run>('GET', `/runs/${rerun}`);
   await expect.poll(async () => (await get()).status).toMatch(/done|failed|cancelled/);
@@ -161,7 +161,7 @@ for (const tried of CASES)
     for (const option of tried.removed ?? []) expect(job).not.toHaveProperty(option);
   });
 
-/** Executes a program as root; the test is skipped without the privileges. */
+/** Runs a program as root. Skips the test without root privileges. */
 function tryCommand(...[program = '', ...parameters]: string[]): string {
   try {
     return execFileSync(program, parameters, { encoding: 'utf8', stdio: 'pipe' }).trim();
@@ -172,7 +172,7 @@ function tryCommand(...[program = '', ...parameters]: string[]): string {
   }
 }
 
-/** Copies the finding's command with its copy button, and executes it. */
+/** Copies the command of the finding with its copy button, and runs it. */
 async function copyAndExecute(page: Page, server: Server, number: number, code: string) {
   const finding = await findingOf(server, number, code);
   if (!finding?.command) throw new Error(`run ${number} has no command for ${code}`);
@@ -183,7 +183,7 @@ async function copyAndExecute(page: Page, server: Server, number: number, code: 
   await expect(page.getByText('Command copied')).toBeVisible();
   const copied = await page.evaluate(() => navigator.clipboard.readText());
   expect(copied).toBe(finding.command);
-  // No option of a job resolves the finding.
+  // For findings that no job option resolves.
   await expect(card.getByRole('button', { name: /^(Rerun|Run)/ })).toHaveCount(0);
   tryCommand('sh', '-c', copied);
 }
@@ -207,7 +207,7 @@ test('loop_without_direct_io: the copied command resolves it', async ({
   }
 });
 
-/** Calls `use` with a directory below the target root, on a new btrfs. */
+/** Calls `use` with a directory below the target root that is on a new btrfs filesystem. */
 async function withBtrfs(
   server: Server,
   { name, options }: { name: string; options: string },
@@ -267,7 +267,7 @@ test('compressed: Rerun with incompressible data', async ({ signedIn: page, serv
     if (!finding) throw new Error('the compressed file was not reported');
     const button = 'Rerun with incompressible data';
     const job = await rerunBy(page, server, { number, finding, button });
-    // The file is rewritten with incompressible data before it is read.
+    // Before it is read, the file is overwritten with incompressible data.
     expect(job).toMatchObject({ refill_buffers: 1, file_state: 'written', rw: 'read' });
   });
 });

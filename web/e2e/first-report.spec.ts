@@ -1,12 +1,12 @@
-// A new user without documentation gets from an empty server to a shared HTML report that answers
-// "Is my disk or my memory being measured?", using only the buttons that the pages emphasize.
+// A new user gets from an empty server to a shared HTML report that answers "Is my disk or my
+// memory being measured?", without documentation and using only the primary button of each page.
 import { pathToFileURL } from 'node:url';
 import type { Page } from '@playwright/test';
 import { expect, test } from './server';
 
 test.use({ history: 'first-report' });
 
-/** From the first page to the report, with two runs of ten seconds. */
+/** Time limit from the first page to the report, including two runs of ten seconds. */
 const MAX_MS = 180_000;
 
 const click = (

@@ -1,4 +1,4 @@
-// Results of fio: imported from a file or as text, marked, and compared with a run.
+// fio results: imported from a file or as text, marked as imported, and compared with a run.
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ test('a fio result becomes a marked run', async ({ signedIn: page, server }) => 
   const file = join(server.directory, 'result.json');
   writeFileSync(file, text);
   await page.goto(`${server.url}/runs`);
-  // With the keyboard only: the button, the file, and the import.
+  // Use only the keyboard for the button, the file, and the import.
   const open = page.getByRole('button', { name: 'Import fio result' });
   await open.focus();
   await page.keyboard.press('Enter');
@@ -47,7 +47,7 @@ test('a fio result becomes a marked run', async ({ signedIn: page, server }) => 
   }
   const { pathname } = new URL(page.url());
 
-  // The same result again opens the same run.
+  // Importing the same result again opens the same run.
   await page.goto(`${server.url}/runs?q=source:fio`);
   await expect(page.getByRole('table').getByText('fio', { exact: true })).toBeVisible();
   await open.click();
@@ -55,7 +55,7 @@ test('a fio result becomes a marked run', async ({ signedIn: page, server }) => 
   await submit.click();
   await expect(page).toHaveURL(new RegExp(`${pathname}$`));
 
-  // Its jobs are imported as a job file, with notes.
+  // The jobs of the imported run can be imported as a job file, with notes.
   await page.getByRole('link', { name: 'Import its jobs' }).click();
   await expect(dialog.getByRole('textbox', { name: /fio job file/ })).toHaveValue(/\[lab\]/);
 });

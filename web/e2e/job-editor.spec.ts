@@ -1,4 +1,4 @@
-// The job file editor: completion of options and values, and help for options.
+// Job file editor: completion of options and values, and help for options.
 import type { Page } from '@playwright/test';
 import { checkLayouts, violationsOf } from './axe';
 import { expect, test } from './server';
@@ -50,7 +50,7 @@ test('completes by mouse or Ctrl+Space, and can be closed', async ({ signedIn: p
   await expect(text).toBeFocused();
   await page.keyboard.press('Control+Z');
   await expect(text).toHaveValue(`${JOB}ioengine=`);
-  // `time_based` does not require a value, and Tab leaves the text when no list is open.
+  // `time_based` needs no value. When no list is open, Tab moves focus out of the text.
   await text.fill(JOB);
   await page.keyboard.type('time_based\nbs=4k');
   await expect(text).toHaveValue(`${JOB}time_based\nbs=4k`);
@@ -105,7 +105,7 @@ const LONG = Array.from({ length: 60 }, (_, job) =>
 
 test('a long text and its form follow each other', async ({ signedIn: page, server }) => {
   const { text } = await open(page, server.url);
-  // `fill` would insert one line after the other.
+  // `fill` inserts lines one by one, so the text is inserted in one step.
   await text.evaluate((area: HTMLTextAreaElement, value) => {
     area.select();
     area.setRangeText(value);
@@ -150,7 +150,7 @@ test('typing can be undone, and the form follows', async ({ signedIn: page, serv
   const typed = 'runtime=10s';
   await page.keyboard.type(typed);
   await expect(runtime).toHaveValue('10s');
-  // Chromium undoes single characters if the page changes after each of them.
+  // Chromium undoes typing character by character if the page changes after each character.
   for (let step = 0; step < typed.length && (await text.inputValue()) !== JOB; step += 1)
     await page.keyboard.press('Control+Z');
   await expect(text).toHaveValue(JOB);
@@ -183,7 +183,7 @@ test('shows errors, and can be used and left by keyboard', async ({ signedIn: pa
   await editor.getByRole('button', { name: 'line 5' }).press('Enter');
   await page.keyboard.type('iod');
   await expect(list).toBeVisible();
-  // Tab would accept what is listed, so Escape closes the list first.
+  // Tab would accept the selected item, so close the list with Escape first.
   await page.keyboard.press('Escape');
   await expect(list).toBeHidden();
   await page.keyboard.press('Tab');

@@ -1,4 +1,4 @@
-// First visit: demo, report, buffered rerun, comparison.
+// A first visit: demo run, report, buffered rerun, comparison.
 import { expect, test } from './server';
 
 test.use({ history: 'journey' });
@@ -26,7 +26,8 @@ test('from the first visit to a comparison', async ({ signedIn: page, server }) 
   await expect(page).toHaveURL(/\/runs\/2$/);
   await expect(page.getByText('Done', { exact: true })).toBeVisible({ timeout: 40_000 });
 
-  // On a slow host, most of the ten seconds fill the page cache, so the compared run begins warm.
+  // On a slow host, filling the page cache takes most of the ten seconds, so the compared run
+  // starts with a warm cache.
   const patch = { cache_state: 'warm', invalidate: 0 };
   const { number } = await server.call<{ number: number }>('POST', '/runs/2/rerun', { patch });
   await page.goto(`${server.url}/runs/${number}`);

@@ -1,9 +1,9 @@
-// Live run: reload, cancel, server crash and restart.
+// Live runs: reload, cancel, server crash and restart.
 import { cpus, loadavg } from 'node:os';
 import { expect, shortRun, test } from './server';
 import { loadZoom } from './zoom';
 
-/** Timing limits are relaxed on a busy machine. */
+/** Relaxes timing limits on a busy machine. */
 const isBusy = () => (loadavg()[0] ?? 0) > cpus().length;
 
 const LONG = { runtime: '20s', size: '32m' };
@@ -78,10 +78,10 @@ test('reports a lost server, and the final status after its restart', async ({
     timeout: 15_000,
   });
   await expect(page.getByText('Connection lost')).toBeHidden();
-  // The samples up to that point are shown, but they are not a result.
+  // The samples so far are shown, but not as a result.
   await expect(page.getByText(/^Partial: [\d,]+ I\/Os$/)).toBeVisible();
   await page.goto(`${server.url}/runs`);
-  // Lists show the same figures, also marked as partial.
+  // Lists show the same metrics and also mark them as partial.
   const row = page.getByRole('row', { name: /killed/ });
   await expect(row).toContainText('Partial', { timeout: 20_000 });
   const { iops } = await server.call<{ iops: number }>('GET', `/runs/${number}`);

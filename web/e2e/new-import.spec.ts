@@ -1,4 +1,4 @@
-// Pasted commands: how they are interpreted, and the run or study that they become.
+// Pasted commands: how they are interpreted, and the run or study that is created from them.
 import { violationsOf } from './axe';
 import { expect, test } from './server';
 

@@ -1,4 +1,4 @@
-// Study form: built from a run, by mouse and by keyboard, with errors next to the field.
+// Study form: filled from a run, used by mouse and by keyboard, with errors next to the field.
 import type { Page } from '@playwright/test';
 import { violationsOf } from './axe';
 import { expect, test } from './server';
@@ -9,7 +9,7 @@ const names = (page: Page) => page.getByRole('textbox', { name: /^Step \d+ name/
 const order = (page: Page) =>
   names(page).evaluateAll((fields) => fields.map((field) => (field as HTMLInputElement).value));
 
-/** Opens the form with `JOB` and converts it to a study. */
+/** Opens the form with `JOB` and turns it into a study. */
 async function begin(page: Page, url: string) {
   await page.goto(`${url}/new`);
   await page.getByRole('textbox', { name: 'Job file' }).fill(JOB);
@@ -60,7 +60,7 @@ test('builds a study from a run, shows errors next to the field, and starts it',
     'Measures the disk.',
   );
 
-  // Reopening restores the study; edits survive a reload.
+  // Editing the study fills the form with it, and edits survive a reload.
   await page.getByRole('link', { name: 'Edit and rerun' }).click();
   await expect(page).toHaveURL(/new\?study=1$/);
   await expect.poll(() => order(page)).toEqual(['bypassing the cache', 'from memory']);
@@ -98,7 +98,7 @@ test('builds a study by keyboard', async ({ signedIn: page, server }) => {
   await expect.poll(() => order(page)).toEqual(['a', 'b', 'c']);
   await page.getByRole('button', { name: 'Remove step 2' }).press('Enter');
   await expect.poll(() => order(page)).toEqual(['a', 'c']);
-  // The draft survives a reload, and a run can be added.
+  // The draft survives a reload, and a run can be added to it.
   await page.reload();
   await expect.poll(() => order(page)).toEqual(['a', 'c']);
   await page.getByRole('link', { name: 'Single run' }).click();

@@ -1,4 +1,5 @@
-// Accessibility rules in both themes and three widths, and document title of every page.
+// Checks every page for accessibility violations, in both themes at three widths, and its document
+// title.
 import { checkLayouts } from './axe';
 import { expect, shortRun, test } from './server';
 

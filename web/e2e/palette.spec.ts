@@ -5,7 +5,7 @@ import { expect, shortRun, test } from './server';
 
 const field = (page: Page) => page.getByRole('textbox', { name: 'Command' });
 
-/** Opens the palette, types, and chooses the first action, which typing selects. */
+/** Opens the palette, types, and presses Enter. Typing selects the first action. */
 async function choose(page: Page, text: string, expected: RegExp) {
   await page.keyboard.press('Control+k');
   await expect(field(page)).toBeFocused();

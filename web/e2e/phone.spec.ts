@@ -1,4 +1,4 @@
-// A phone: one header row, the result on the first screen, and every action within reach.
+// Phone layout: one header row, the result on the first screen, and every action within reach.
 import type { Locator } from '@playwright/test';
 import { expect, shortRun, test } from './server';
 
@@ -92,7 +92,7 @@ test('lists and comparisons show all columns, with whole words', async ({
   await page.goto(`${server.url}/compare?a=study:${number}/step:1&b=study:${number}/step:2`);
   const names = page.locator('.metrics th[scope="row"]');
   await expect(names.first()).toBeVisible();
-  // Names of three words take at most three lines.
+  // A name of three words takes at most three lines.
   const heights = await names.evaluateAll((cells) => cells.map((cell) => cell.clientHeight));
   expect(Math.max(...heights)).toBeLessThan(90);
 });

@@ -1,13 +1,13 @@
-// Studies whose runs follow a procedure, from the form to their results: a load–latency curve and a
-// test that follows the SNIA specification.
+// Studies whose runs follow a procedure, from the form to the results: a load–latency curve, and a
+// test according to the SNIA specification.
 import type { Page } from '@playwright/test';
 import { violationsOf } from './axe';
 import { expect, test } from './server';
 
-/** Without storage I/O, so that the duration of the test depends only on the procedure. */
+/** No storage I/O, so the duration of the test depends only on the procedure. */
 const JOB = '[null]\nioengine=null\nrw=randwrite\nbs=4k\nsize=1m\ndirect=1\n';
 
-/** The test requires a file or device. */
+/** A job with a file, because the SNIA test requires a file or device. */
 const FILE = '[file]\nfilename=snia\nioengine=psync\nrw=randwrite\nbs=4k\nsize=1m\ndirect=1\n';
 
 async function choose(page: Page, url: string, procedure: string, job = JOB) {
@@ -34,7 +34,8 @@ test('a load curve shows its rates and ends before it exceeds the maximum bytes 
   await fillList(page, 'Rates (IOPS)', '1000 2000 4000');
   await page.getByLabel('Duration per rate (s)').fill('1');
   await page.getByLabel('Ramp (s)').fill('0');
-  // About 4 and 8 MB; the third rate would write 16 MB.
+  // The first two rates write about 4 and 8 MB. The third one would write 16 MB and exceed the
+  // limit.
   await page.getByLabel('Maximum bytes written').fill('14000000');
   await start(page);
   await expect(page).toHaveURL(/\/studies\/\d+$/);

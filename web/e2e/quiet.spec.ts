@@ -1,6 +1,6 @@
-// Idle pages: while nothing changes, open pages do not send requests, and the server does not start
-// the runner. `LEADLINE_IDLE_SECONDS=70 npx playwright test quiet` runs longer, with the default
-// heartbeat interval.
+// While nothing changes, open pages send no requests, and the server does not start the runner.
+// `LEADLINE_IDLE_SECONDS=70 npx playwright test quiet` runs longer, with the default heartbeat
+// interval.
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, Server, shortRun, test } from './server';
 
@@ -15,7 +15,7 @@ const children = (pid: number) =>
     try {
       return readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').filter(Boolean);
     } catch {
-      return []; // The thread has ended.
+      return []; // The thread has exited.
     }
   }).length;
 

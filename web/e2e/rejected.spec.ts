@@ -1,4 +1,4 @@
-// Plans of rejected jobs do not show estimates, and a raw device must be chosen.
+// The plan of a rejected job shows no estimates. In raw device mode, a device must be chosen.
 import { expect, test } from './server';
 
 test('a rejected job has no plan', async ({ signedIn: page, server }) => {

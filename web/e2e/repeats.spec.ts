@@ -1,4 +1,4 @@
-// Two runs from the history are repeated in random order and compared as groups, which yields a
+// Repeats two runs from the history in random order and compares them as groups. The result is a
 // confidence interval for their difference.
 import type { Locator, Page } from '@playwright/test';
 import { violationsOf } from './axe';
@@ -63,7 +63,7 @@ test('repeats and compares two runs in four clicks', async ({ signedIn: page, se
   expect(overflow).toBe(0);
 });
 
-/** Counts the clicks of a user, also across pages. */
+/** Counts the user's clicks across page loads. */
 async function countClicks(page: Page): Promise<() => number> {
   let clicks = 0;
   await page.exposeFunction('countClick', () => {
@@ -71,7 +71,7 @@ async function countClicks(page: Page): Promise<() => number> {
   });
   await page.addInitScript(() => {
     const { countClick } = window as unknown as { countClick: () => void };
-    // A click on a label also generates a click on its field, with a `detail` of 0.
+    // A click on a label also generates a click on its field. That click has a `detail` of 0.
     document.addEventListener('click', ({ detail }) => detail > 0 && countClick(), true);
   });
   return () => clicks;

@@ -1,4 +1,4 @@
-// Comparisons with a missing run, and with more runs than can be shown.
+// Comparisons in which a run is missing, or which have more runs than can be shown.
 import { expect, shortRun, test } from './server';
 
 test('a deleted run does not prevent the comparison of the others', async ({

@@ -114,7 +114,7 @@ for (const path of ['/runs', '/new', '/compare?runs=1,2', '/devices', '/runs/1']
     const { runs } = await server.call<{ runs: object[] }>('GET', '/runs');
     for (let missing = runs.length; missing < 2; missing += 1)
       await server.finish(shortRun('printed', { runtime: '300ms' }));
-    // A4 without its margins, at 96 dpi.
+    // The printable area of A4 at 96 dpi.
     await page.setViewportSize({ width: 718, height: 1047 });
     await page.goto(server.url + path);
     await expect(page.locator('main')).toContainText(/\w/);

@@ -1,4 +1,5 @@
-// Studies saved as one HTML file open without the server, and their charts can be saved as images.
+// Studies saved as a single HTML file open without the server, and their charts can be saved as
+// images.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -90,7 +91,7 @@ test('a saved sweep opens offline, and its charts are saved as images', async ({
       const file = await (await download).path();
       const png = readFileSync(file);
       expect(png.subarray(1, 4).toString()).toBe('PNG');
-      // The width in the header.
+      // The image width is in the file header.
       expect(png.readUInt32BE(16)).toBeGreaterThan(200);
       expect(png.length).toBeGreaterThan(3000);
       await expect(page.getByRole('menuitem')).toHaveCount(0);

@@ -1,4 +1,4 @@
-// Schedules and webhooks: created with a preview, listed, and kept after a restart.
+// Schedules and webhooks: create them with a preview, list them, and keep them across a restart.
 import { violationsOf } from './axe';
 import { expect, shortRun, test } from './server';
 

@@ -1,4 +1,4 @@
-// Pages while the server is unreachable, and after it returns.
+// Pages while the server is unreachable, and after it is reachable again.
 import { expect, Server, shortRun, test } from './server';
 
 test('a page that is not loaded yet waits for the server inside the frame', async ({ page }) => {

@@ -13,7 +13,7 @@ const START_TIMEOUT_MS = 15_000;
 /** A server that can be killed and restarted with the same data and port. */
 export class Server {
   private child: ChildProcess | undefined;
-  /** Such as `http://127.0.0.1:40123`. */
+  /** The server's URL, such as `http://127.0.0.1:40123`. */
   url = '';
 
   /** `directory` is the data directory. */
@@ -108,7 +108,7 @@ export class Server {
   }
 }
 
-/** A short job on a small file; `change` sets other options. */
+/** A short job with a small file. `change` sets other options. */
 export const shortRun = (name: string, change: object = {}) => ({
   name,
   jobs: [
@@ -139,15 +139,15 @@ async function startServer({}, use: UseServer) {
 
 interface Servers {
   /**
-   * Test files with the same value share a server and its runs. A file that requires an empty
-   * history, or known run numbers, sets a unique value, and gets a separate worker and server.
+   * Test files with the same value share a server and its runs. A file that needs an empty history
+   * or known run numbers sets a unique value, so that it gets its own worker and server.
    */
   history: string;
-  /** One per worker, which keeps the runs of all its files. */
+  /** One server per worker. It keeps the runs of all test files of the worker. */
   server: Server;
 }
 
-/** A signed-in page fails the test on page errors and on requests to other hosts. */
+/** A signed-in page. Page errors and requests to other hosts fail the test. */
 export const test = base.extend<{ signedIn: Page }, Servers>({
   history: ['shared', { scope: 'worker', option: true }],
   server: [startServer, { scope: 'worker' }],

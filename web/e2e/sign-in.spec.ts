@@ -1,4 +1,4 @@
-// Signing in by a link and by the token, and signing out, in a real browser.
+// Signing in with a link and with the token, and signing out, in a real browser.
 import { violationsOf } from './axe';
 import { expect, test } from './server';
 

@@ -1,5 +1,5 @@
-// Accessibility rules in states of the pages beyond the first view: menus, dialogs, toasts, errors,
-// live runs, expanded cards.
+// Checks page states beyond the first view for accessibility violations: menus, dialogs, toasts,
+// errors, live runs, expanded cards.
 import type { Page } from '@playwright/test';
 import { checkLayouts } from './axe';
 import { expect, type Server, shortRun, test } from './server';
@@ -7,10 +7,11 @@ import { expect, type Server, shortRun, test } from './server';
 interface State {
   name: string;
   /**
-   * Selector of the elements that the state adds to its page; `pages.spec` checks the page itself.
+   * Selector of the elements that the state adds to its page. The page itself is checked in
+   * `pages.spec`.
    */
   part: string;
-  /** Opens the state on a page of run `number`. */
+  /** Opens the state on a page that shows run `number`. */
   open: (page: Page, server: Server, number: number) => Promise<unknown>;
 }
 
@@ -153,7 +154,7 @@ test('states of finished runs, lists and forms', async ({ signedIn: page, server
       await checkLayouts(page, name, part);
     });
     await page.keyboard.press('Escape');
-    // Otherwise, the closing menu would still be open when the next one opens.
+    // Wait until the menu has closed, so that it is gone before the next one opens.
     await expect(page.getByRole('menu')).toHaveCount(0);
   }
 });

@@ -1,4 +1,4 @@
-// The notice that results cannot be stored, shown after the server's database was moved away.
+// After the server's database has been moved away, pages show that results cannot be stored.
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { violationsOf } from './axe';

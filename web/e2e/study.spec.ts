@@ -1,4 +1,4 @@
-// Studies: start from an experiment, live view, published results.
+// Studies: started from an experiment, viewed live, and compared with published results.
 import { violationsOf } from './axe';
 import { expect, shortRun, test } from './server';
 
@@ -114,7 +114,7 @@ test('charts end with the longest run, and gauges have the styles of the chart l
     const style = await line.locator('path').evaluate(({ outerHTML }) => outerHTML);
     expect(await gauge.locator('.legend path').evaluate(({ outerHTML }) => outerHTML)).toBe(style);
   }
-  // The first line is dark; its runs take 0.3 s.
+  // The first line of the log is dark. Its runs take 0.3 s.
   const dark = () =>
     chart.getByRole('img').evaluate((element) => {
       const { width, height } = element as HTMLCanvasElement;

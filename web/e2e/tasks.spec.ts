@@ -1,4 +1,5 @@
-// Progress in the tab's title, notifications, tags as links, testing a device, and exported charts.
+// Common tasks: progress in the tab title, notifications, tags as links, testing a device, and
+// exporting charts.
 import { readFileSync } from 'node:fs';
 import { expect, shortRun, test } from './server';
 
@@ -32,7 +33,7 @@ test('a run in a background tab shows its progress and sends a notification when
   await button.click();
   await expect(button).toBeHidden();
   await page.evaluate(() => Object.assign(window, { tabHidden: true }));
-  // Shorter runs end without a notification.
+  // Shorter runs do not show a notification when they end.
   await page.waitForTimeout(5500);
   await server.call('POST', `/runs/${number}/cancel`);
   await expect(page).toHaveTitle(new RegExp(`^Cancelled · #${number} watched`));

@@ -1,6 +1,6 @@
-// Hostile text must be rendered as plain text wherever the pages show text from a run. The fixture
-// fails the test on violations of the content security policy.
-// Named to run after journey.spec, which needs an empty history, and pages.spec, which opens run 1.
+// Wherever pages show text from a run, hostile text must be rendered as plain text. The fixture
+// fails the test if the content security policy is violated. The file name makes it run after
+// journey.spec, which needs an empty history, and pages.spec, which opens run 1.
 import { expect, shortRun, test } from './server';
 
 const ATTACK = '<img src=x onerror="window.attacked=1"><script>window.attacked=1</script>';

@@ -1,11 +1,11 @@
-// Zooming a chart does not move the page, and on a touch screen swipes scroll and pinches zoom.
+// Zooming a chart does not move the page. On touch screens, swiping scrolls and pinching zooms.
 import type { Page } from '@playwright/test';
 import { expect, type Server, shortRun, test } from './server';
 import { loadZoom, zoomIsLoaded } from './zoom';
 
 const scrollTop = (page: Page) => page.evaluate(() => scrollY);
 
-/** The page keeps scrolling for a while after the finger is lifted. */
+/** Waits until scrolling has stopped. It continues for a while after the finger is lifted. */
 async function scrollingEnds(page: Page) {
   let last = -1;
   await expect
@@ -64,7 +64,7 @@ test('on a touch screen, the first interaction can be a pinch', async ({ browser
   await server.authenticate(page);
   await page.goto(`${server.url}/runs/${number}`);
   await expect(chartOf(page)).toBeAttached();
-  // The zoom code is loaded with the charts, even without any interaction.
+  // On touch screens, the zoom code is loaded together with the charts.
   await zoomIsLoaded(page);
   await context.close();
 });
@@ -96,7 +96,7 @@ test('on a touch screen, a swipe scrolls the page and a pinch zooms', async ({
     await touch('touchStart', at(0));
     for (let step = 1; step < (paths[0]?.length ?? 0); step += 1) {
       await touch('touchMove', at(step));
-      // Moves within one frame would be merged, and the gesture would not be recognized.
+      // Moves within the same frame would be merged, and the gesture would not be recognized.
       await page.waitForTimeout(30);
     }
     await touch('touchEnd', []);

@@ -1,5 +1,5 @@
-// The trend of a test that was repeated: reached from a run, with a pinned baseline whose state is
-// shown in the list and follows new runs.
+// Trend of a test that was repeated: opened from a run, with a pinned baseline. The list shows the
+// state relative to the baseline, which follows new runs.
 import { violationsOf } from './axe';
 import { expect, shortRun, test } from './server';
 
@@ -8,7 +8,7 @@ test('shows a trend and the state relative to a pinned baseline', async ({
   server,
 }) => {
   test.setTimeout(120_000);
-  // A queue depth that no other test on this server has.
+  // A queue depth that no other test on this server uses.
   const options = { runtime: '200ms', ioengine: 'null', iodepth: 3 };
   const jobs = shortRun('', options).jobs;
   const study = { name: 'Nightly', repeats: 6, steps: [{ name: 'reads', jobs }] };

@@ -1,4 +1,4 @@
-// A result served from memory: verdict, counters, and the rerun with direct I/O.
+// A result served from memory: verdict, counters, and a rerun with direct I/O.
 import { violationsOf } from './axe';
 import { expect, shortRun, test } from './server';
 
@@ -69,7 +69,8 @@ test('a warm cache: gauge, verdict, counters, and the direct rerun', async ({
   ).toBeVisible();
   await expect(page.getByRole('button', { name: /Rerun direct/ })).toHaveCount(0);
 
-  // The run served from memory now links to its direct run, unless other I/O used the disk.
+  // The run served from memory now links to its direct run, unless the disk was also used by other
+  // I/O.
   const { verdict } = await server.call<{ verdict: { read: { class: string } } }>(
     'GET',
     `/runs/${number + 1}`,

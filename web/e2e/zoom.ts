@@ -1,10 +1,10 @@
-// Helpers for zooming charts. The zoom code is loaded at the first interaction with the page, or on
-// touch screens, with the charts.
+// Helpers for zooming charts. The zoom code is loaded at the first interaction with the page. On
+// touch screens, it is loaded together with the charts.
 import type { Page } from '@playwright/test';
 
-/** Waits until the charts can be zoomed. */
+/** Waits until charts can be zoomed. */
 export async function zoomIsLoaded(page: Page) {
-  // Set by the gesture library.
+  // The gesture library sets this style.
   await page.waitForFunction(
     () => document.querySelector<HTMLElement>('.chart canvas')?.style.touchAction,
   );

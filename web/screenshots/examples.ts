@@ -1,4 +1,5 @@
-// Runs and studies of every kind and state, created once on a server with its own data directory.
+// Runs and studies of every kind and in every state, created once on a server with its own data
+// directory.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +8,7 @@ import { type Server, shortRun } from '../e2e/server';
 const LONG_NAME =
   'Nightly regression of the write-ahead log volume after the kernel update to 6.12, on the second disk';
 
-/** Numbers of the runs and studies by name. */
+/** Numbers of runs and studies, by name. */
 export type Examples = Record<string, number>;
 
 const FILE = 'examples.json';
@@ -19,7 +20,7 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const job = (change: object = {}) => shortRun('', { size: '64m', iodepth: 16, ...change }).jobs[0];
 
-/** No storage, so that the run does not spend time on laying out a file. */
+/** No storage, so that the run does not have to lay out a file. */
 const NULL_JOB = job({ ioengine: 'null', runtime: '200ms', filename: undefined });
 
 async function statusOf(server: Server, path: string) {
@@ -36,7 +37,7 @@ async function waitFor(server: Server, path: string, wanted: RegExp, timeout_ms:
 
 const ENDED = /done|failed|cancelled|interrupted/;
 
-/** Starts a run; `more` contains request fields other than the jobs. */
+/** Starts a run. `more` contains request fields other than the jobs. */
 export async function startRun(server: Server, name: string, change: object, more: object = {}) {
   const request = { name, jobs: [job(change)], ...more };
   return (await server.call<{ number: number }>('POST', '/runs', request)).number;
@@ -110,7 +111,7 @@ async function createEndedRuns(server: Server, numbers: Examples) {
   await waitFor(server, `/runs/${interrupted}`, ENDED, RUN_TIMEOUT_MS);
   const failed = await measureRun(server, 'The runner was killed', {});
   const children = `/proc/${server.pid}/task/${server.pid}/children`;
-  // The runner is a child of one of the threads.
+  // Any thread of the server may be the parent of the runner.
   const text = execFileSync('sh', ['-c', `cat ${children.replace(/task\/\d+/, 'task/*')}`], {
     encoding: 'utf8',
   });
@@ -225,7 +226,7 @@ async function damage(server: Server, run: number, study: number) {
   await server.start();
 }
 
-/** Returns the examples of a started server, and creates them if it has none. */
+/** Returns the examples on a started server. Creates them if the server has none. */
 export async function examplesOf(server: Server): Promise<Examples> {
   const file = join(server.directory, FILE);
   if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Examples;

@@ -1,11 +1,11 @@
-// Contact sheets of each layout's screenshots. Tall screenshots are split into columns, so that
-// text stays readable.
+// Contact sheets with the screenshots of each layout. Tall screenshots are split into columns, so
+// that their text stays readable.
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from '@playwright/test';
 import { IMAGES, SHEETS } from './directory';
 
-/** Wide screenshots are side by side in pairs. */
+/** Sheets fit two wide screenshots side by side. */
 const SHEET_HEIGHT = 1400;
 const sheetWidth = (widest: number) => Math.max(1600, 2 * widest + GAP);
 const LABEL_HEIGHT = 24;
@@ -18,7 +18,7 @@ interface Slice {
   height: number;
 }
 
-/** Width and height are in the header of a PNG. */
+/** Width and height are in the PNG header. */
 function sizeOf(file: string) {
   const header = readFileSync(join(IMAGES, file));
   return { width: header.readUInt32BE(16), height: header.readUInt32BE(20) };

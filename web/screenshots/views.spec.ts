@@ -7,7 +7,7 @@ import { DATA, IMAGES } from './directory';
 import { type Examples, examplesOf } from './examples';
 import { VIEWS, type View } from './views';
 
-/** Charts and panels that are loaded after the first screen. */
+/** Time to load the charts and panels below the first screen. */
 const SETTLE_MS = 1500;
 const OPEN_MS = 500;
 const SERVER_GONE_MS = 4000;
@@ -71,7 +71,7 @@ async function show(page: Page, view: View, server: Server, numbers: Examples) {
       : view.path(numbers);
   if (view.on !== 'signed out') await server.authenticate(page);
   await page.goto(server.url + path);
-  // Without the streams of live runs, which do not count as requests.
+  // Ignores the streams of live runs, which do not count as requests.
   await page.waitForLoadState('networkidle');
   await page.waitForTimeout(SETTLE_MS);
   await view.open?.(page);

@@ -1,4 +1,4 @@
-// Every page and state: where it is and how it is opened.
+// Every page and state: its location, and how to open it.
 import type { Page } from '@playwright/test';
 import type { Server } from '../e2e/server';
 import type { Examples } from './examples';
@@ -6,17 +6,17 @@ import { measureRun, startRun } from './examples';
 
 export interface View {
   name: string;
-  /** Path of the page, which may contain the number of an example. */
+  /** Path of the page. It may contain the number of an example. */
   path: string | ((numbers: Examples) => string);
   /** Opens a menu, a dialog or another state of the page. */
   open?: (page: Page) => Promise<unknown>;
-  /** Captures only the viewport, as for dialogs; by default, the full page. */
+  /** Captures only the viewport, such as for dialogs; by default, the full page. */
   isWindow?: boolean;
-  /** Starts the live run or study of the page, and returns the page's path. */
+  /** Starts the live run or study that the page shows. Returns the path of the page. */
   start?: (server: Server) => Promise<string>;
-  /** Without a session, or on a server without runs. */
+  /** Opens the page without a session, or on a server without runs. */
   on?: 'signed out' | 'empty server';
-  /** The server is killed before the screenshot. */
+  /** Kills the server before the screenshot. */
   isServerGone?: boolean;
 }
 

@@ -1,4 +1,5 @@
-// Entry point of a saved page: one HTML file that contains a run or a study with its time series.
+// Entry point of a saved page, a single HTML file that contains a run or a study with its time
+// series.
 import './styles';
 import { MantineProvider } from '@mantine/core';
 import { QueryClientProvider } from '@tanstack/react-query';
@@ -34,14 +35,14 @@ const saved: SavedRun | SavedStudy = JSON.parse(
 );
 const path = 'study' in saved ? cacheStudy(saved) : cacheRun(saved);
 
-/** Returns the path of the page. */
+/** Fills the query cache with a saved run. Returns the path of its page. */
 function cacheRun({ run, series }: SavedRun): string {
   queryClient.setQueryData(runQuery(run.number).queryKey, run);
   queryClient.setQueryData(runSeriesQuery(run.number).queryKey, series);
   return `/runs/${run.number}`;
 }
 
-/** Returns the path of the page. */
+/** Fills the query cache with a saved study. Returns the path of its page. */
 function cacheStudy({ study, comparison, procedure, runs, series }: SavedStudy): string {
   queryClient.setQueryData(studyQuery(study.number).queryKey, study);
   if (comparison) {
@@ -78,7 +79,8 @@ if (container) {
         theme={theme}
         cssVariablesResolver={variables}
         defaultColorScheme="auto"
-        // Mantine's style sheet of default values is as large as all other styles of the first page.
+        // With all variables generated here, Mantine's style sheet of default values is not needed.
+        // It is as large as all other styles of the first page.
         deduplicateCssVariables={false}
       >
         <QueryClientProvider client={queryClient}>

@@ -1,4 +1,4 @@
-// Styles that all pages need.
+// Style sheets that all pages need.
 import '@mantine/core/styles/baseline.css';
 import '@mantine/core/styles/global.css';
 import './ui/library.css';

@@ -1,5 +1,5 @@
-// Helpers for component tests: rendering with theme, query cache and router, and a fake server with
-// a table of responses.
+// Helpers for component tests: rendering with theme, query cache and router, and a fake server that
+// returns predefined responses.
 import { MantineProvider } from '@mantine/core';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import {
@@ -16,7 +16,7 @@ import { vi } from 'vitest';
 import { readSearch, writeSearch } from './app/search';
 import { theme, variables } from './ui/theme';
 
-/** Renders a component at `url`; `path` is its route, such as `/runs/$n`. */
+/** Renders a component at `url`. `path`: route of the component, such as `/runs/$n`. */
 export function showPage(Page: FunctionComponent, path: string, url = path) {
   const root = createRootRoute();
   const paths = new Set(['/new', '/runs', '/runs/$n', '/compare', '/devices', path]);
@@ -51,7 +51,10 @@ const OtherPage = ({ path }: { path: string }) => (
   </main>
 );
 
-/** Responses by method and path, such as `GET /api/v1/runs`; a function receives the request body. */
+/**
+ * Responses by method and path, such as `GET /api/v1/runs`. If a response is a function, it is
+ * called with the request body.
+ */
 export type Responses = Record<string, unknown | ((body: unknown) => unknown)>;
 
 /** A response with an error status. */
@@ -62,7 +65,7 @@ export class ErrorResponse {
   ) {}
 }
 
-/** Replaces `fetch`. Returns the calls made so far, with query string and body. */
+/** Replaces `fetch`. Returns the calls so far, including query strings and bodies. */
 export function serve(responses: Responses) {
   const calls: { call: string; body: unknown }[] = [];
   const respond = async (request: Request) => {

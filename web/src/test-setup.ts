@@ -3,7 +3,7 @@ import '@testing-library/jest-dom/vitest';
 import { cleanup, configure } from '@testing-library/react';
 import { afterEach, vi } from 'vitest';
 
-// Long enough for a loaded machine, as in vite.config.ts.
+// Long enough for a busy machine, as in vite.config.ts.
 configure({ asyncUtilTimeout: 10_000 });
 
 const noop = () => undefined;

@@ -16,11 +16,12 @@ use tokio::{
     time::{Instant, MissedTickBehavior, interval, sleep_until},
 };
 
-/// Maximum delay of samples and progress events.
+/// Maximum time that samples and progress events wait before they are written.
 const FLUSH_INTERVAL: Duration = Duration::from_millis(500);
-/// Bounds the size of a transaction when the sampling interval is short.
+/// Limits the transaction size when the sampling interval is short.
 const MAX_PENDING: usize = 64;
-/// Writes waiting for the disk: seven minutes at the default sampling interval, a few tens of MiB.
+/// Number of queued writes while the disk is slow: seven minutes of samples at the default sampling
+/// interval, a few tens of MiB.
 const MAX_QUEUED: usize = 4096;
 
 /// Interval between attempts to store spooled events.
@@ -85,7 +86,7 @@ impl Recorder {
         Ok(self.writes.send(write).await?)
     }
 
-    /// Changes when a status has been stored.
+    /// Receives each run status after it has been stored.
     pub(super) fn stored_status(&self) -> watch::Receiver<RunStatus> {
         self.status.clone()
     }
@@ -102,9 +103,9 @@ struct Task {
     store: Store,
     buffer: Arc<EventBuffer>,
     status: watch::Sender<RunStatus>,
-    /// Records that are neither stored nor spooled yet.
+    /// Records that are not yet in the database or the spool.
     pending: Vec<Record>,
-    /// Notifies the caller that is waiting for the last record.
+    /// Signaled when the last record has been stored.
     waiting: Option<oneshot::Sender<()>>,
     spool: Option<Spool>,
     /// Time of the next attempt to store spooled records.
@@ -248,7 +249,7 @@ impl Task {
     }
 }
 
-/// Whether a record has the final status.
+/// Whether any record sets the final status.
 fn has_result(records: &[Record]) -> bool {
     let mut updates = records.iter().filter_map(|record| record.update.as_ref());
     updates.any(|update| update.change.status.is_final())

@@ -11,7 +11,7 @@ use tokio::{
     io::{AsyncBufReadExt, BufReader},
 };
 
-/// Records per transaction.
+/// Number of records per transaction.
 const BATCH: usize = 64;
 /// File name extension of spool files.
 const SUFFIX: &str = "ndjson";
@@ -19,8 +19,8 @@ const SUFFIX: &str = "ndjson";
 /// Stores and removes all spool files. Must be called before any run is changed.
 ///
 /// # Errors
-/// The database does not accept writes. A file with invalid records is not an error: it is renamed
-/// and kept.
+/// The database does not accept writes. Files with invalid records are not an error: they are
+/// renamed and kept.
 pub(crate) async fn replay(store: &Store) -> Result<()> {
     for path in spool_files(store.spool_dir())? {
         match replay_file(store, &path).await {

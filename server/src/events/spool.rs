@@ -1,5 +1,5 @@
-//! Records of a run that wait until the database accepts writes: in a file in the data directory,
-//! or in bounded memory if that disk is also full.
+//! Holds the records of a run until the database accepts writes: in a file in the data directory,
+//! or in bounded memory if the disk is full.
 //!
 //! The file `spool/run-N.ndjson` has a header and one record per line. It survives a server crash;
 //! the next server process stores its records (`replay`).
@@ -31,7 +31,7 @@ pub(super) struct Header {
     pub run: u64,
 }
 
-/// The records in the file are older than those in memory.
+/// Records in the file are older than records in memory.
 pub(crate) struct Spool {
     path: PathBuf,
     header: Header,
@@ -48,10 +48,10 @@ struct SpoolFile {
     end: u64,
 }
 
-/// The oldest records.
+/// A batch of the oldest records, from the file or from memory.
 pub(super) struct Batch {
     pub records: Vec<Record>,
-    /// End offset of the records if they are from the file.
+    /// End offset of these records in the file; `None` if they come from memory.
     end: Option<u64>,
 }
 
@@ -75,8 +75,8 @@ impl Spool {
     }
 
     pub(super) async fn push(&mut self, record: Record) {
-        // The start of a run is kept in memory only: if the server crashes, the next server process
-        // starts the run, so nothing is lost.
+        // The event that starts a run is kept in memory only. If the server crashes, the next
+        // server process starts the run, so nothing is lost.
         let is_start = record
             .update
             .as_ref()

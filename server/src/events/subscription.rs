@@ -57,7 +57,7 @@ impl Subscription {
                 }
                 BufferRead::InStore => return self.read_store().await,
                 BufferRead::Ended => break,
-                // The sender lives as long as `buffer`.
+                // `buffer` owns the sender, so this wait cannot fail.
                 BufferRead::Empty => drop(changes.changed().await),
             }
         }

@@ -1,4 +1,4 @@
-//! Time series buckets that all runs of a comparison share. Pure.
+//! Time series buckets that are shared by all runs of a comparison. Pure.
 
 use crate::{
     query::series::{Extent, buckets::Grid},
@@ -6,17 +6,17 @@ use crate::{
 };
 use leadline_protocol::problem::Problem;
 
-/// One point per two pixels of a chart that is half as wide as a large screen. Eight groups with
-/// three bands have 21,600 values.
+/// One point per two pixels of a chart that takes half the width of a large screen. A response for
+/// eight groups with three bands each has 21,600 values.
 const MAX_POINTS: u32 = 300;
-/// Maximum number of samples or rollups read for all groups; above it, longer rollups are used.
-/// Reading 6,000 samples takes half a second.
+/// Maximum number of samples or rollups to read for all groups. If there are more, longer rollups
+/// are used. Reading 6,000 samples takes half a second.
 const MAX_READ: f64 = 12_000.0;
-/// Maximum number of the longest rollups (20 s by default) read for all groups: 46 days.
+/// Maximum number of the longest rollups (20 s by default) to read for all groups: 46 days.
 const MAX_LONGEST_READ: f64 = 200_000.0;
 
-/// Buckets of all runs of a comparison, from the start of the measured window to the end of the
-/// longest run.
+/// Buckets shared by all runs of a comparison, from the start of the measured window to the end of
+/// the longest run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct CommonGrid(Grid);
 
@@ -50,8 +50,9 @@ impl CommonGrid {
         )))
     }
 
-    /// Returns the buckets, with the run's longest rollups that fit into them. The midpoint of a
-    /// window determines its bucket, so runs may have different sampling intervals.
+    /// Returns the buckets for one run, built from the longest of its rollups that fit. The
+    /// midpoint of a sampling window determines its bucket, so runs may have different sampling
+    /// intervals.
     pub(crate) fn of_run(&self, run: &Extent) -> Grid {
         let windows = self.0.bucket_ms / f64::from(run.sample_ms);
         let levels = LEVELS.into_iter().rev();

@@ -29,7 +29,7 @@ pub(crate) struct StoredGroup {
 /// By number.
 pub(crate) type Studies = BTreeMap<u64, ComparedStudy>;
 
-/// Facts about a run's study that a comparison uses.
+/// Properties of a study that a comparison of its runs uses.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ComparedStudy {
     /// In the order of the runs.
@@ -95,7 +95,7 @@ pub(crate) fn compare(
     }
 }
 
-/// The study that all runs belong to, if it has `until_decided`.
+/// Returns the study that all runs belong to, if that study uses `until_decided`.
 fn sequential_study<'a>(
     groups: &[StoredGroup],
     studies: &'a Studies,
@@ -157,7 +157,8 @@ pub(crate) fn included(group: &StoredGroup) -> Vec<&Run> {
     }
 }
 
-/// Repeats of sequential studies are far apart in time, so they cannot be paired.
+/// Returns the study and repeat of a run for pairing. `None` for sequential studies, whose repeats
+/// are too far apart in time.
 fn block(run: &Run, studies: &Studies) -> Option<Block> {
     let study = run.summary.study?;
     let repeats = studies
@@ -173,7 +174,7 @@ fn block(run: &Run, studies: &Studies) -> Option<Block> {
     })
 }
 
-/// Repeats of a step are labeled with its name; other groups, with their selection.
+/// Labels repeats of a step with the step name, and other groups with their selection text.
 fn label(group: &StoredGroup, studies: &Studies) -> String {
     let step = |run: &Run| run.summary.study.zip(run.summary.step);
     let first = group.runs.first().filter(|_| group.runs.len() > 1);

@@ -72,7 +72,7 @@ fn pages(store: Store, run: u64) -> impl Stream<Item = anyhow::Result<Vec<TimedS
     })
 }
 
-/// Samples whose histograms are merged: as many consecutive events as in a compressed sample group.
+/// Groups of samples whose histograms are merged, of the same size as in compressed chunks.
 #[derive(Default)]
 struct Groups {
     open: Vec<TimedSample>,
@@ -103,7 +103,7 @@ pub(crate) enum FioFormat {
     Terse,
 }
 
-/// The results as fio prints them; `None` without a result.
+/// Returns the results in fio's output format, or `None` if the run has no result.
 pub(crate) async fn fio_results(
     store: Store,
     run: &Run,
@@ -131,7 +131,7 @@ pub(crate) async fn fio_results(
     }))
 }
 
-/// Yields one of fio's logs, in pages.
+/// Yields one fio log, in pages.
 pub(crate) fn fio_log(
     store: Store,
     run: u64,

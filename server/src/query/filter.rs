@@ -15,7 +15,7 @@ use leadline_protocol::{
 };
 use strum::VariantNames;
 
-/// Each term adds an SQL condition that is evaluated for every run.
+/// Limited because each term adds an SQL condition that is evaluated for every run.
 const MAX_TERMS: usize = 32;
 /// Maximum number of values across all terms. SQLite limits the depth of an expression to 1,000.
 const MAX_VALUES: usize = 256;
@@ -123,7 +123,7 @@ pub(crate) fn parse(query: &RunQuery) -> Result<Filter, Vec<Problem>> {
 #[derive(Default)]
 struct Word {
     text: String,
-    /// Whether it starts with a quote, and thus has no key.
+    /// Whether the term starts with a quote. Such a term has no key.
     literal: bool,
 }
 
@@ -190,7 +190,7 @@ fn value_count(condition: &Condition) -> usize {
     }
 }
 
-/// Keys that are useful in the search field, for errors.
+/// Keys to suggest in error messages.
 const KEYS: [&str; 15] = [
     "rw", "bs", "iodepth", "numjobs", "status", "verdict", "mode", "target", "device", "host",
     "source", "tag", "name", "study", "step",

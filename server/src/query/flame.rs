@@ -18,7 +18,7 @@ use utoipa::ToSchema;
 
 /// Width of the page content on common screens, in pixels.
 const WIDTH: usize = 1180;
-/// Percentage of the image width. Narrower frames are not visible.
+/// Minimum frame width, as a percentage of the image width. Narrower frames would not be visible.
 const MIN_FRAME_WIDTH: f64 = 0.1;
 
 /// Deeper stacks are omitted, because each frame is a row of the image. perf records up to 127
@@ -70,8 +70,8 @@ impl Stacks {
     }
 }
 
-/// Removes characters that XML cannot contain, and a trailing number, which inferno would read as
-/// another count. A leading `#` would make the line a comment.
+/// Removes characters that XML does not allow, and a trailing number, which inferno would read as
+/// another count. A leading `#` is removed because it would make the line a comment.
 fn plain_stack(stack: &str) -> Cow<'_, str> {
     let mut plain = Cow::Borrowed(stack);
     if stack.chars().any(is_unsuitable) {
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn frame_names_are_preserved() {
-        // Otherwise, inferno reads two trailing numbers as the counts of two profiles.
+        // Inferno would read two trailing numbers as the counts of two profiles.
         let svg = draw("", &stacks("a;b 18446744073709551615 3"), Theme::Light).unwrap();
         assert!(svg.contains("b_18446744073709551615 (3 samples"), "{svg}");
         let svg = draw("", &stacks("# a;b 3"), Theme::Light).unwrap();

@@ -7,14 +7,14 @@ use leadline_protocol::{compare::CompareQuery, limits::THRESHOLDS, problem::Prob
 
 pub(crate) const MIN_GROUPS: usize = 2;
 pub(crate) const MAX_GROUPS: usize = 8;
-/// Labels of longer lists are abbreviated.
+/// Longer lists get an abbreviated label.
 const LISTED_RUNS: usize = 3;
 const LETTERS: &str = "abcdefgh";
 
-/// A group, as requested.
+/// A requested group.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Selection {
-    /// Parameter name, for problems.
+    /// Parameter name, used in error messages.
     pub field: String,
     /// The requested text, or the list of runs.
     pub text: String,

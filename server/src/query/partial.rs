@@ -1,4 +1,4 @@
-//! Computes the figures of a run that ended without a report from its samples.
+//! Computes the metrics of a run that ended without a report from its samples.
 
 use crate::{
     query::series,
@@ -9,7 +9,7 @@ use leadline_protocol::{
     sample::Sample, series::Series,
 };
 
-/// Counts of the measured window.
+/// Totals over the measured window.
 #[derive(Default)]
 struct Counts {
     ms: f64,

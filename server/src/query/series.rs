@@ -10,11 +10,11 @@ use leadline_protocol::{query::SeriesQuery, series::Series};
 
 pub(crate) const DEFAULT_POINTS: u32 = 600;
 
-/// Buckets of at least this number of sampling windows are built from rollups, because reading more
-/// than about 6,000 samples takes half a second.
+/// Minimum bucket length, in sampling windows, for which rollups are used. Reading more than about
+/// 6,000 samples takes half a second.
 const MIN_ROLLED_UP_WINDOWS: f64 = 10.0;
 
-/// Facts about a run that are known before its samples are read.
+/// Time range and layout of a run, known before its samples are read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Extent {
     pub run: u64,
@@ -30,7 +30,7 @@ pub(crate) struct Extent {
 impl Extent {
     pub(crate) async fn read(store: &Store, run: u64, sample_ms: u32) -> anyhow::Result<Self> {
         let last_ms = store.last_sample_ms(run).await?.unwrap_or(0.0);
-        // Without a measured window, all samples are before time 0.
+        // Without a measured window, all samples get negative times.
         let zero_ms = store.measure_begin_ms(run).await?.unwrap_or(last_ms);
         Ok(Self {
             run,
@@ -53,7 +53,7 @@ impl Extent {
         }
     }
 
-    /// Shortest buckets that are built from rollups, in sampling windows.
+    /// Minimum length of buckets that are built from rollups, in sampling windows.
     pub(crate) fn shortest_rolled_up(&self) -> f64 {
         if self.is_compacted {
             0.0
@@ -72,7 +72,7 @@ pub(crate) async fn load(
 ) -> anyhow::Result<Series> {
     let extent = Extent::read(store, run, sample_ms).await?;
     let from_ms = query.from_ms.unwrap_or(0.0);
-    // There are no buckets after the last sample.
+    // The run has no samples after this time, so no buckets either.
     let to_ms = query.to_ms.unwrap_or(f64::INFINITY);
     let to_ms = to_ms.min(extent.end_ms).max(from_ms);
     let shortest = extent.shortest_rolled_up();
@@ -125,7 +125,7 @@ pub(crate) async fn load_grid(
         t_ms: zero_ms + next_ms,
         seq: 0,
     };
-    // A sampling window is in range if its midpoint is, even if it ends later.
+    // A sampling window belongs to the range that contains its midpoint, even if it ends later.
     let end_ms = zero_ms + to_ms + f64::from(sample_ms);
     loop {
         let samples = store.samples_after(run, position, end_ms).await?;

@@ -1,4 +1,4 @@
-//! The points of a series with the changes between them. Pure.
+//! The points of a series and the changes between them. Pure.
 
 use crate::store::trends::HostRun;
 use leadline_compare::{
@@ -23,7 +23,7 @@ pub(crate) struct Input {
     pub series: TrendSeries,
     /// Ordered by number.
     pub runs: Vec<SeriesRun>,
-    /// One per host fingerprint.
+    /// One run per host fingerprint.
     pub hosts: Vec<HostRun>,
 }
 
@@ -95,7 +95,7 @@ fn choose(name: Option<&str>, metrics: &[&'static Metric]) -> Result<&'static Me
     let compared = || METRICS.iter().filter(|metric| metric.report.is_some());
     let Some(name) = name else {
         let first = metrics.iter().find(|metric| metric.is_tested).copied();
-        // If no run has a value, any metric will do.
+        // No run has a value, so any metric can be used.
         return first
             .or_else(|| compared().next())
             .ok_or_else(|| unknown(""));

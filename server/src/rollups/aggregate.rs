@@ -1,5 +1,5 @@
-//! Metric values in one or more sampling windows. Windows can be added in any grouping: the result
-//! depends only on the windows.
+//! Metric values in one or more sampling windows. How the windows are grouped does not affect the
+//! result.
 
 use leadline_protocol::{
     histogram::{self, Buckets},
@@ -9,7 +9,7 @@ use leadline_protocol::{
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, sync::LazyLock};
 
-/// Metrics of series, in column order.
+/// Metrics that series contain, in column order.
 pub(crate) static COLUMNS: LazyLock<Vec<(&'static Metric, WindowValue)>> = LazyLock::new(|| {
     let columns = METRICS.iter().filter(|metric| metric.in_series);
     columns
@@ -58,7 +58,7 @@ impl Stats {
 pub(crate) struct Aggregate {
     /// By metric; metrics without a value are absent.
     columns: BTreeMap<String, Stats>,
-    /// Latencies in all directions.
+    /// Latencies of reads, writes and trims combined.
     #[serde(with = "gaps")]
     latencies: Buckets,
 }
@@ -102,7 +102,7 @@ impl Aggregate {
     }
 }
 
-/// Latencies of a window, in all directions.
+/// Latencies of one window, for reads, writes and trims combined.
 pub(crate) fn latencies_of(sample: &Sample) -> Buckets {
     let directions = [&sample.read, &sample.write, &sample.trim];
     directions
@@ -110,7 +110,7 @@ pub(crate) fn latencies_of(sample: &Sample) -> Buckets {
         .fold(Buckets::new(), |sum, counts| merge(&sum, &counts.lat_ns))
 }
 
-/// Sums the counts of two histograms in linear time, because a series merges thousands.
+/// Sums the counts of two histograms in linear time, because a series merges thousands of them.
 pub(super) fn merge(one: &Buckets, other: &Buckets) -> Buckets {
     let mut merged = Buckets::with_capacity(one.len() + other.len());
     let mut rest = other.iter().copied().peekable();
@@ -154,7 +154,8 @@ pub(crate) fn max(buckets: &Buckets) -> Option<f64> {
     Some(histogram::midpoint_of(*bucket as usize) as f64)
 }
 
-/// Stores histograms as bucket gaps and counts, which compress better than pairs.
+/// Stores histograms as bucket gaps and counts, which compress better than pairs of bucket and
+/// count.
 mod gaps {
     use leadline_protocol::histogram::{Buckets, is_valid};
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};

@@ -15,8 +15,8 @@ pub(crate) struct Rollup {
     pub aggregate: Aggregate,
 }
 
-/// Rollups are aligned to the start of the measured window. As in a series, the midpoint of a
-/// sample determines its rollup.
+/// Rollups are aligned to the start of the measured window. A sample belongs to the rollup that
+/// contains its midpoint, as in a series.
 pub(crate) struct RollupBuilder {
     sample_ms: f64,
     /// Start of the measured window, relative to the start of the run.

@@ -12,8 +12,8 @@ use std::io::{Read, Write};
 /// Number of windows whose histograms are merged: the length of the shortest rollup.
 pub(crate) const MERGED_WINDOWS: usize = LEVELS[0] as usize;
 
-/// Maximum size of decompressed data in bytes, because damaged data could expand a thousandfold.
-/// 200 samples with 64 disks take 4 MiB.
+/// Maximum decompressed size in bytes. Damaged data could expand a thousandfold. 200 samples with
+/// 64 disks take 4 MiB.
 const MAX_BYTES: u64 = 64 << 20;
 
 /// A sample with the time of its event.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// The values of one field in all rows.
+/// Values of one field, one per row.
 #[derive(Debug, Deserialize, PartialEq, Serialize)]
 pub(crate) enum Column {
     /// Objects that all have the same keys.
@@ -24,7 +24,7 @@ pub(crate) enum Column {
 /// Pairs of a bucket and a count.
 #[derive(Debug, Default, Deserialize, PartialEq, Serialize)]
 pub(crate) struct Histograms {
-    /// Number of pairs in each histogram.
+    /// Number of (bucket, count) pairs in each histogram.
     pairs: Vec<usize>,
     /// Gap between each bucket and the previous one.
     gaps: Vec<u32>,
@@ -123,8 +123,7 @@ impl Histograms {
         let mut pairs = self.gaps.into_iter().zip(self.counts);
         let histogram = |length: usize| {
             let mut bucket = 0_u32;
-            // The capacity is not preallocated, because a damaged length may exceed the available
-            // memory.
+            // No capacity is preallocated: a damaged length could exceed the available memory.
             let mut histogram = Vec::new();
             for _ in 0..length {
                 let (gap, count) = pairs.next().context("truncated histogram")?;

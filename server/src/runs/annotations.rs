@@ -11,7 +11,7 @@ use leadline_protocol::{
     runs_event::RunsEvent,
 };
 
-/// More annotations would hide the chart.
+/// Maximum per run. More annotations would hide the chart.
 const MAX_ANNOTATIONS: u32 = 100;
 
 impl Runs {

@@ -12,12 +12,13 @@ impl Runs {
     /// Cancels a queued or running run.
     pub(crate) async fn cancel(&self, number: u64) -> Result<RunSummary, Error> {
         let runs = self.clone();
-        // Detached, so that a run cannot leave the queue without its status change being stored.
+        // Runs in its own task, so that a run cannot leave the queue without its status change
+        // being stored.
         detached(async move { runs.cancel_run(number).await }).await
     }
 
     async fn cancel_run(&self, number: u64) -> Result<RunSummary, Error> {
-        // The runner is stopped first, because the store may be slow.
+        // Stop the runner first: the store may be slow.
         let stopped = self.stop_running(number);
         let study = self.study_of(number).await;
         if !stopped && !self.cancel_or_stop(number).await? {
@@ -57,8 +58,8 @@ impl Runs {
         is_running
     }
 
-    /// Cancels a queued run. Returns false if the run is not queued. Does not publish its study,
-    /// because that would read the study once per run.
+    /// Cancels a queued run. Returns false if the run is not queued. Does not publish the study:
+    /// when a study is cancelled, it would be read once per run.
     pub(crate) async fn cancel_queued(&self, number: u64, reason: &str) -> anyhow::Result<bool> {
         let Some((buffer, (queue_order, locks))) = ({
             let mut scheduler = self.scheduler();

@@ -27,7 +27,8 @@ use strum::VariantNames;
 
 impl Runs {
     pub(crate) async fn compare(&self, request: Request) -> Result<Comparison, Error> {
-        // Parsing the reports of 160 runs takes longer than reading them, so groups use all CPUs.
+        // Groups are loaded in parallel, because parsing the reports of 160 runs takes longer than
+        // reading them.
         let groups = request.groups.iter().cloned().map(|selection| {
             let runs = self.clone();
             detached(async move { read_group(&runs, &selection).await })
@@ -47,7 +48,7 @@ impl Runs {
         Ok(compared.await.map_err(anyhow::Error::from)?)
     }
 
-    /// Time series of the groups, from the runs that the comparison includes.
+    /// Computes time series of the groups from the runs that the comparison includes.
     pub(crate) async fn group_series(&self, request: Request) -> Result<GroupSeries, Error> {
         let groups = request.groups.iter().cloned().map(|selection| {
             let runs = self.clone();
@@ -78,8 +79,7 @@ impl Runs {
     }
 }
 
-/// Reads the runs of a group one after another, so that only the group's bands and a single run are
-/// in memory.
+/// Reads the runs of a group one by one, so that only the group's bands and one run are in memory.
 async fn time_series(
     runs: &Runs,
     group: Vec<(RunSummary, Extent)>,
@@ -115,7 +115,7 @@ async fn read_group(runs: &Runs, selection: &Selection) -> Result<StoredGroup, E
             .await
             .map_err(|error| in_field(error, &selection.field))?,
     };
-    // Twice the limit, because failed runs have no result and may each have been retried.
+    // Twice the limit: failed runs have no result, and each may have been retried.
     if numbers.len() > 2 * MAX_RUNS {
         return Err(too_many(selection));
     }
@@ -154,7 +154,8 @@ fn too_many(selection: &Selection) -> Error {
     )
 }
 
-/// Numbers of finished runs, in order; one more than the limit if there are too many.
+/// Returns the numbers of finished runs in order, including one more than the limit if there are
+/// too many.
 async fn matching_runs(runs: &Runs, text: &str) -> Result<Vec<u64>, Error> {
     let ended = RunStatus::VARIANTS.iter().filter(|name| {
         let status: Option<RunStatus> = name.parse().ok();
@@ -172,7 +173,7 @@ async fn matching_runs(runs: &Runs, text: &str) -> Result<Vec<u64>, Error> {
     Ok(found.map(|run| run.number).collect())
 }
 
-/// Reports problems of a filter as problems of the group.
+/// Assigns the problems of a filter to the request field of its group.
 fn in_field(error: Error, field: &str) -> Error {
     match error {
         Error::Rejected(problems) => {

@@ -32,7 +32,7 @@ pub(crate) struct ImportOptions {
     /// Default: the name of the first job.
     pub name: Option<String>,
     pub tags: Vec<String>,
-    /// One-based group of jobs that ran one after another.
+    /// One-based index of the group to import, if jobs ran one after another.
     pub group: Option<u64>,
 }
 
@@ -49,7 +49,8 @@ impl Runs {
             .await
             .map_err(|error| Error::Internal(error.into()))??;
         let runs = self.clone();
-        // Detached, because a transaction dropped midway keeps its lock until its statement ends.
+        // Runs in its own task: dropping a transaction midway would keep its lock until its
+        // statement ends.
         let imported = detached(async move {
             let imported = runs.store.insert_foreign_run(&run, now_ms()).await?;
             match imported {
@@ -69,7 +70,7 @@ impl Runs {
 }
 
 impl Runs {
-    /// Replaces the stored document if it is damaged. `text` is the document that was imported.
+    /// If the stored document is damaged, replaces it with `text`, the document that was imported.
     async fn repair_document(&self, run: u64, text: &str) -> Result<(), Error> {
         let stored = self.store.foreign_document(run).await?;
         if stored.and_then(intact).is_none() {

@@ -1,4 +1,4 @@
-//! Runs whose jobs are given as text.
+//! Runs whose jobs are submitted as text.
 
 use crate::{error::Error, runs::Runs};
 use leadline_protocol::{

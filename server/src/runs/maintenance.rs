@@ -12,9 +12,9 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-/// Minimum pause between two steps, so that write requests are not delayed.
+/// Minimum pause between two steps. Write requests are handled during the pauses.
 const MIN_PAUSE: Duration = Duration::from_millis(10);
-/// After an error, for example when the disk is full.
+/// Pause after an error, such as a full disk.
 const RETRY_INTERVAL: Duration = Duration::from_secs(60);
 
 /// How often active runs are compressed: once per 50 samples at the default sampling interval.
@@ -51,7 +51,7 @@ impl Runs {
                 Ok(true) => sleep(began.elapsed().max(MIN_PAUSE)).await,
                 Ok(false) => tokio::select! {
                     () = self.deleted.notified() => {}
-                    // The sender lives as long as `self`.
+                    // `self` owns the sender, so this wait cannot fail.
                     _ = released.changed() => {}
                 },
                 Err(error) => {
@@ -86,7 +86,7 @@ impl Runs {
     async fn wait_until_idle(&self, released: &mut watch::Receiver<()>) -> bool {
         released.mark_unchanged();
         while self.counts().0 > 0 {
-            // The sender lives as long as `self`.
+            // `self` owns the sender, so this wait cannot fail.
             let _ = released.changed().await;
         }
         *self.phase.borrow() == ServerPhase::Open

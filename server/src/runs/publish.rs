@@ -6,7 +6,7 @@ use leadline_protocol::runs_event::RunsEvent;
 impl Runs {
     pub(crate) fn publish(&self, event: &RunsEvent) {
         if let Ok(json) = serde_json::to_string(event) {
-            // Fails only if there are no subscribers.
+            // Sending fails only if there are no subscribers.
             let _ = self.changes.send(json.into());
         }
     }

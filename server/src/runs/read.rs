@@ -18,7 +18,7 @@ use tokio::{
     time::timeout,
 };
 
-/// Shorter than the timeouts of common process supervisors.
+/// Shorter than the health check timeouts of common process supervisors.
 const STORE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Counts for `GET /metrics`.
@@ -66,7 +66,7 @@ impl Runs {
         Ok(self.with_queue_position(run.ok_or(Error::run_not_found(number))?))
     }
 
-    /// A run whose stored data may be shown.
+    /// Returns a run if its stored data is not damaged.
     ///
     /// # Errors
     /// `damaged`
@@ -96,7 +96,8 @@ impl Runs {
         since: u64,
         epoch: Option<u32>,
     ) -> Result<Subscription, Error> {
-        // Looked up before the store is read, so that a run that ends in between is complete there.
+        // Look this up before reading the store. If the run ends in between, the stored data is
+        // complete.
         let live = self.scheduler().active_runs.get(&number).cloned();
         self.intact_summary(number).await?;
         let mut first = since;

@@ -21,7 +21,7 @@ impl Runs {
     }
 }
 
-/// Names metrics as in results.
+/// Replaces metric names with the spelling that results use.
 fn with_names(settings: &Settings) -> Result<Settings, Vec<Problem>> {
     let mut problems = Vec::new();
     let mut named = Settings::default();

@@ -1,4 +1,4 @@
-//! Mutable state of the scheduler, and the server's lifecycle phases.
+//! Mutable scheduler state and the lifecycle phases of the server.
 
 use crate::{events::buffer::EventBuffer, scheduler::queue::Queue};
 use std::{collections::HashMap, sync::Arc};
@@ -17,7 +17,7 @@ pub(crate) struct SchedulerState {
     pub queue: Queue,
     /// Queued and running runs.
     pub active_runs: HashMap<u64, Arc<EventBuffer>>,
-    /// True until the previous server's runners have exited and leftover files are removed. No run
-    /// starts until then.
+    /// True until the previous server's runners have exited and leftover files are removed. While
+    /// paused, no run starts.
     pub paused: bool,
 }

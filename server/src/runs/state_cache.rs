@@ -1,4 +1,5 @@
-//! States of series, cached until their runs, baselines or thresholds change.
+//! Cached trend states. An entry is valid until the runs, the baseline or the thresholds of its
+//! series change.
 
 use crate::store::{
     baselines::{SeriesKey, StoredBaseline},

@@ -26,9 +26,9 @@ use leadline_protocol::{
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// Stops runaway scripts before they fill the disk.
+/// Limits runaway scripts before they fill the disk.
 const MAX_QUEUED: usize = 5_000;
-/// Queue slots reserved for single runs. The rest is enough for three studies of the maximum size.
+/// Queue slots reserved for single runs. The remaining slots fit three studies of the maximum size.
 const RESERVED: usize = 1_000;
 
 /// A run or a study.
@@ -59,7 +59,7 @@ impl<T> Submitted<T> {
 }
 
 impl Runs {
-    /// Plans a run. If its jobs are text, the plan includes their interpretation.
+    /// Plans a run. If its jobs are text, the plan shows how the text was interpreted.
     pub(crate) async fn plan(&self, request: RunRequest) -> Result<Plan, Error> {
         let imported = self.with_imported_jobs(request).await?;
         let mut plan = if imported.problems.is_empty() {
@@ -105,7 +105,7 @@ impl Runs {
         }
         let new = self.new_run(request, plan).await?;
         let runs = self.clone();
-        // Detached, because a run that has been stored must be queued.
+        // Runs in its own task, because a run that has been stored must be queued.
         detached(async move { runs.enqueue_run(new, key.as_ref()).await }).await
     }
 
@@ -215,7 +215,7 @@ impl Runs {
         self.check_room(1, MAX_QUEUED)
     }
 
-    /// Like `check_capacity`, for the runs of a study.
+    /// Like `check_capacity`, but for all runs of a study.
     pub(crate) fn check_study_capacity(&self, runs: usize) -> Result<(), Error> {
         self.check_room(runs, MAX_QUEUED - RESERVED)
     }

@@ -18,7 +18,8 @@ use leadline_compare::{
 };
 use leadline_protocol::trend::{Baseline, SeriesState, TrendState};
 
-/// Newest runs that are read. A group has at most 50, and baselines are older.
+/// Maximum number of runs to read, newest first. A group has up to 50 runs, and the baseline may be
+/// old.
 pub(super) const MAX_SERIES_RUNS: u32 = 20_000;
 
 impl Runs {
@@ -85,7 +86,7 @@ impl Runs {
         };
         let mut state = match self.compare(request).await {
             Ok(comparison) => of_comparison(&comparison.assessment, newest),
-            // A damaged result, or a run that was deleted in the meantime.
+            // The result is damaged, or the run has been deleted in the meantime.
             Err(error @ (Error::Conflict { .. } | Error::NotFound { .. })) => {
                 without_comparison(TrendState::NotComparable, error.to_string())
             }

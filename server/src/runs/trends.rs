@@ -18,7 +18,7 @@ use leadline_protocol::{
 };
 
 const DEFAULT_LIMIT: u32 = 50;
-/// Maximum number of baselines, because the state of each is in `/metrics`.
+/// Limits the size of `/metrics`, which contains the state of each baseline.
 const MAX_BASELINES: u32 = 200;
 
 impl Runs {
@@ -133,7 +133,7 @@ impl Runs {
         Ok(series)
     }
 
-    /// Returns the runs in order, each once.
+    /// Returns the runs in order, without duplicates.
     async fn check_baseline(&self, key: &SeriesKey, mut runs: Vec<u64>) -> Result<Vec<u64>, Error> {
         let invalid = |detail: String| {
             let remedy = format!("Use 1 to {MAX_RUNS} complete runs of the series on one host.");

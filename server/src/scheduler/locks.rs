@@ -1,6 +1,7 @@
 //! The locks of a run: the devices under its targets and all devices below those, so that
-//! partitions of one disk are not tested at the same time. Targets without a device lock their
-//! filesystem type, because such filesystems may share memory or a lower filesystem. Pure.
+//! partitions of one disk are not tested at the same time. A target without a device locks its
+//! filesystem type instead, because two such filesystems may share memory or a lower filesystem.
+//! Pure.
 
 use crate::scheduler::queue::{HOST_LOCK, Locks};
 use leadline_protocol::{
@@ -33,7 +34,7 @@ pub(crate) fn locks_for(jobs: &[ResolvedJob], devices: &DeviceList) -> Locks {
     locks
 }
 
-/// A lock shared by all runs of a study, which keeps them in order.
+/// Lock shared by all runs of a study, so that they start in order.
 pub(crate) fn study_lock(number: u64) -> String {
     format!("study #{number}")
 }

@@ -1,4 +1,4 @@
-//! Final status of a run and its reason. Pure.
+//! Determines the final status of a run and the reason. Pure.
 
 mod reasons;
 
@@ -23,11 +23,11 @@ pub(crate) enum RunnerExit {
     Code(i32),
     Signal(i32),
     NotStarted(String),
-    /// Still running after SIGKILL, because the kernel is waiting for one of its I/Os.
+    /// Still running after SIGKILL, because an I/O is stuck in the kernel.
     Unkillable,
 }
 
-/// Facts that determine a run's final status, collected after its runner has exited.
+/// Inputs that determine a run's final status, collected after its runner has exited.
 #[derive(Debug)]
 pub(crate) struct RunEnd<'a> {
     pub exit: RunnerExit,

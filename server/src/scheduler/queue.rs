@@ -22,7 +22,7 @@ fn conflict<'a>(held: &'a Locks, requested: &'a Locks) -> Option<&'a str> {
     held.intersection(requested).next().map(String::as_str)
 }
 
-/// The last of these runs, in queue order, that conflicts with the requested locks.
+/// Returns the last of these runs, in queue order, whose locks conflict with the requested ones.
 fn latest_conflict<'a>(
     runs: impl DoubleEndedIterator<Item = (&'a Key, &'a Locks)>,
     requested: &'a Locks,
@@ -43,7 +43,7 @@ fn key_of(runs: &BTreeMap<Key, Locks>, run: u64) -> Option<Key> {
     runs.keys().find(|(_, number)| *number == run).copied()
 }
 
-/// The locks of the runs before a waiting run.
+/// Locks of all runs that are ahead of a waiting run.
 #[derive(Default)]
 struct HeldLocks<'a> {
     locks: BTreeSet<&'a str>,
@@ -114,8 +114,8 @@ impl Queue {
         Some(next.1)
     }
 
-    /// The first waiting run for which `wait_reason` is `None`. The locks of all earlier runs are
-    /// collected, because a comparison with each of them is slow in a long queue.
+    /// Returns the first waiting run for which `wait_reason` is `None`. Collects the locks of all
+    /// earlier runs, because comparing with each run would be slow in a long queue.
     fn next(&self) -> Option<Key> {
         if self.running.len() >= self.max_running {
             return None;
@@ -178,7 +178,7 @@ impl Queue {
         if let Some((other, device)) = held.next() {
             return Some(format!("waiting for #{other}, whose I/O hangs on {device}"));
         }
-        // The latest conflicting run is the direct predecessor.
+        // The last conflicting run in queue order is the one that directly precedes this run.
         let running = latest_conflict(self.running.iter(), locks);
         let waiting = latest_conflict(self.waiting.range(..key), locks);
         let predecessor = running.into_iter().chain(waiting);
@@ -340,7 +340,7 @@ mod tests {
         assert_eq!(start_all(&mut queue), [2]);
     }
 
-    /// A queue of runs with random locks, some of which run or hang.
+    /// A queue of runs with random locks. Some of the runs are running or hung.
     fn random_queue(random: &mut StdRng) -> Queue {
         let mut queue = Queue::new(random.random_range(1..4));
         let names = ["vda", "vdb", "vdc", "study #1", "study #2", HOST_LOCK];

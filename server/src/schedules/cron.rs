@@ -8,7 +8,7 @@ use jiff::{
     tz::{AmbiguousOffset, TimeZone},
 };
 
-/// Longer than any clock change. Some zones have skipped or repeated a whole day.
+/// Longer than any clock change. Some time zones have skipped or repeated a whole day.
 const MAX_CHANGE: SignedDuration = SignedDuration::from_hours(25);
 
 /// A cron expression with its time zone.
@@ -16,9 +16,9 @@ const MAX_CHANGE: SignedDuration = SignedDuration::from_hours(25);
 pub(crate) struct ZonedCron {
     cron: Cron,
     zone: TimeZone,
-    /// Without `*` in minute and hour. As in cron(5), clock changes neither lose nor repeat these
-    /// due times. Others follow the clock: times that it skips do not occur, and times that it
-    /// repeats occur twice.
+    /// True if neither minute nor hour contains `*`. As in cron(5), clock changes then neither lose
+    /// nor repeat due times. Otherwise, due times follow the clock: skipped local times do not
+    /// occur, and repeated local times occur twice.
     is_fixed_time: bool,
 }
 
@@ -39,9 +39,9 @@ pub(crate) fn zoned_cron(definition: &Definition) -> anyhow::Result<ZonedCron> {
 /// A day of the zone.
 pub(crate) struct Day {
     pub start_ms: u64,
-    /// Start of the next day.
+    /// Start of the next day, which is the end of this one.
     pub end_ms: u64,
-    /// Whether it has the same due times, in local time, as other regular days.
+    /// Whether the day has no clock change. All regular days have the same due times in local time.
     pub is_regular: bool,
 }
 
@@ -76,8 +76,8 @@ impl ZonedCron {
         milliseconds(last.timestamp())
     }
 
-    /// `instant` is monotonic and maps the local time of `after` to `after` or to an earlier time.
-    /// Thus only later local times can be due after it.
+    /// `instant` is monotonic and maps the local time of `after` to `after` or to an earlier
+    /// instant, so it is enough to check later local times.
     fn next_fixed(&self, after: &Zoned) -> Option<u64> {
         let mut local = after.datetime();
         loop {
@@ -90,7 +90,8 @@ impl ZonedCron {
     }
 
     fn last_fixed(&self, until: &Zoned) -> Option<u64> {
-        // If the clock repeats local times, some that are later than `until` were due before it.
+        // If the clock repeats local times, local times later than `until` may have been due before
+        // it.
         let mut local = until.datetime().checked_add(MAX_CHANGE).ok()?;
         let mut is_inclusive = true;
         loop {
@@ -119,11 +120,11 @@ impl ZonedCron {
         }
     }
 
-    /// The day that contains a time.
+    /// Returns the day that contains a time.
     pub(crate) fn day(&self, at_ms: u64) -> Option<Day> {
         let start = self.local(at_ms)?.start_of_day().ok()?;
         let end = start.tomorrow().ok()?.start_of_day().ok()?;
-        // Due times skipped at the end of a day occur on the next day.
+        // Due times that a clock change skips at the end of a day occur on the next day.
         let since = start.timestamp().checked_sub(MAX_CHANGE).ok()?;
         let change = self.zone.following(since).next();
         Some(Day {

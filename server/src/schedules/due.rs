@@ -9,9 +9,9 @@ use crate::store::schedule_starts::{Decision, Start};
 use leadline_protocol::schedule::StartResult;
 use state::NOT_RUNNING;
 
-/// A start that is later than this is a catch-up.
+/// A start with a longer delay is a catch-up.
 const LATE_MS: u64 = 60_000;
-/// A clock that is set back by more than this was wrong before.
+/// If the clock is set back by more than this, the earlier time is assumed to be wrong.
 const MAX_SET_BACK_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// `None` if nothing is due.
@@ -36,7 +36,7 @@ pub(crate) fn decide(state: &State, now_ms: u64) -> Option<Decision> {
 }
 
 fn latest(state: &State, due_at_ms: u64, now_ms: u64) -> Start {
-    // A catch-up starts now, an hour or a month after its due time.
+    // A catch-up runs now, which may be an hour or a month after its due time. Check both times.
     let quiet = quiet_reason(state, due_at_ms).or_else(|| quiet_reason(state, now_ms));
     if let Some(reason) = quiet {
         return Start::new(due_at_ms, StartResult::Skipped, Some(reason));

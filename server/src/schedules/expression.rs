@@ -107,14 +107,14 @@ pub(crate) fn check(text: &str) -> Result<Cron, Vec<SyntaxError>> {
     })
 }
 
-/// Also accepts expressions from earlier versions.
+/// Parses an expression, including syntax that only earlier versions allowed in new schedules.
 ///
 /// # Errors
 /// The expression cannot be evaluated.
 pub(crate) fn parse(text: &str) -> Result<Cron, String> {
     let text = expand(text.trim());
-    // As in cron(5): if one of these fields starts with `*`, a day must match both, otherwise
-    // either.
+    // As in cron(5): if either day field starts with `*`, a day must match both fields; otherwise,
+    // it must match one of them.
     let mut days = text.split_whitespace().skip(2).step_by(2);
     let parser = CronParser::builder()
         .seconds(Seconds::Disallowed)
@@ -193,7 +193,7 @@ impl Field {
         value.filter(|value| (self.range.0..=self.range.1).contains(value))
     }
 
-    /// The end of a range. Weeks can end with Sunday.
+    /// Parses the end of a range. Ranges of weekdays may end with Sunday (7).
     fn end(&self, text: &str) -> Option<u8> {
         match self.value(text) {
             Some(0) if is_name("SUN", text) => Some(7),

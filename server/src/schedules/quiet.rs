@@ -13,7 +13,7 @@ pub(crate) fn parse_time(text: &str) -> Option<Time> {
     Time::new(hour.parse().ok()?, minute.parse().ok()?, 0, 0).ok()
 }
 
-/// The quiet hours that contain a time.
+/// Returns the quiet hours that contain a time.
 pub(crate) fn quiet_at<'a>(hours: &'a [QuietHours], at: &Zoned) -> Option<&'a QuietHours> {
     let at = at.time();
     hours.iter().find(|quiet| {

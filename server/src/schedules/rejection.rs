@@ -2,12 +2,12 @@
 
 use crate::error::Error;
 
-/// Remedy of a missing confirmation.
+/// Remedy for a missing confirmation.
 pub(crate) const NO_CONFIRMATION: &str =
     "Schedules cannot confirm this. Run it manually once, or change the document.";
 
-/// Never contains the code of a confirmation: reasons are sent to webhooks, and anyone who has the
-/// code can confirm that the data is overwritten.
+/// The reason never contains a confirmation code: reasons are sent to webhooks, and anyone who has
+/// the code can confirm that the data is overwritten.
 pub(super) fn reason(error: &Error) -> String {
     let Error::Rejected(problems) = error else {
         return error.to_string();

@@ -22,7 +22,8 @@ use std::time::Duration;
 use tokio::time::{MissedTickBehavior, interval};
 
 const TICK: Duration = Duration::from_secs(1);
-/// A start that is delayed by more than this, for example because the disk is full, is missed.
+/// If a start is delayed by more than this, for example because the disk is full, it counts as
+/// missed.
 const MAX_PENDING_MS: u64 = 60 * 60 * 1000;
 
 impl Runs {
@@ -45,7 +46,7 @@ impl Runs {
     }
 
     async fn tick_schedules(&self, now_ms: u64) -> Result<(), Error> {
-        // Starts that the previous server process did not complete come first.
+        // First, complete the starts that the previous server process did not complete.
         self.end_starts().await?;
         self.start_pending(now_ms).await?;
         let mut active = self.store.active_starts().await?;
@@ -98,7 +99,7 @@ impl Runs {
     }
 
     async fn start_one(&self, start: &ActiveStart, now_ms: u64) -> Result<(), Error> {
-        // The server may have been killed after the run was queued.
+        // The server may have been killed after it queued the run.
         let key = key(start);
         match self.store.find_key(&key).await? {
             Some(KeyUse::Replayed {
@@ -245,7 +246,8 @@ fn label(start: &ActiveStart) -> String {
     }
 }
 
-/// Does not depend on the document, which may be changed before a start is retried.
+/// Returns the idempotency key of a start. It does not cover the document, which may change before
+/// a retry.
 fn key(start: &ActiveStart) -> IdempotencyKey {
     IdempotencyKey {
         key: format!("schedule {} due {}", start.schedule, start.due_at_ms),

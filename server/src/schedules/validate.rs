@@ -28,7 +28,7 @@ pub(crate) enum Document {
     Study(Box<StudyRequest>),
 }
 
-/// Adds the tags of the schedule to those of the document.
+/// Parses the document and adds the schedule's tags to it.
 ///
 /// # Errors
 /// All invalid fields.
@@ -53,7 +53,7 @@ pub(crate) fn parse_document(document: &Value, tags: &[String]) -> Result<Docume
     }
 }
 
-/// All invalid fields, without the problems that depend on this host. Pure.
+/// Returns all invalid fields, except for problems that depend on this host. Pure.
 pub(crate) fn problems(request: &ScheduleRequest) -> Vec<Problem> {
     let mut problems = definition(request.clone()).err().unwrap_or_default();
     let of_document = match parse_document(&request.document, &request.tags) {
@@ -68,7 +68,7 @@ pub(crate) fn problems(request: &ScheduleRequest) -> Vec<Problem> {
 }
 
 impl Runs {
-    /// Plans the document on this host, as it is now.
+    /// Plans the document for the current state of this host.
     pub(super) async fn check_schedule(
         &self,
         request: ScheduleRequest,

@@ -16,7 +16,7 @@ pub struct BackupArgs {
 /// Writes the copy and prints its size.
 ///
 /// # Errors
-/// The file already exists, or the database cannot be read, or the file cannot be written.
+/// The file already exists or cannot be written, or the database cannot be read.
 pub async fn backup(args: BackupArgs) -> anyhow::Result<()> {
     let database = args.data.dir.join("leadline.db");
     let copied = copy(&database, &args.file).await;

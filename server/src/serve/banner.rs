@@ -12,7 +12,7 @@ pub(crate) struct Banner<'a> {
     pub address: SocketAddr,
     /// Path of a one-time sign-in link.
     pub login_path: Option<String>,
-    /// Whether the requested port was in use.
+    /// Whether the requested port was already in use.
     pub other_port: bool,
     /// Number of runs interrupted by the previous shutdown.
     pub interrupted: usize,
@@ -79,7 +79,7 @@ pub(crate) fn url(mut address: SocketAddr) -> String {
     format!("http://{address}/")
 }
 
-/// Prints the host's failed checks.
+/// Prints the checks that this host fails.
 pub(crate) async fn print_host_problems(runner: Runner) {
     let lines: Vec<String> = match runner.doctor().await {
         Err(error) => vec![format!("  Runner   not available, runs will fail: {error}")],

@@ -85,9 +85,9 @@ async fn serve_with(
     stopping.closed().await;
 }
 
-/// Sends small messages without delay. The kernel closes connections whose peer does not
-/// acknowledge data within the timeout (`TCP_USER_TIMEOUT`, tcp(7)), even if the peer's receive
-/// window is closed.
+/// Sends small messages without delay. If the peer does not acknowledge data within the timeout,
+/// the kernel closes the connection (`TCP_USER_TIMEOUT`, tcp(7)), even if the peer's receive window
+/// is closed.
 fn configure(stream: &mut TcpStream, send_timeout: Duration) {
     let configured = stream.set_nodelay(true).and_then(|()| {
         let milliseconds = send_timeout.as_millis() as u32;
@@ -117,8 +117,8 @@ mod tests {
         TcpStream::connect(address).await.unwrap()
     }
 
-    /// Sends `request`. Expects the connection to stay open for the timeout, and a response that
-    /// starts with `expected`.
+    /// Sends `request`. Expects a response that starts with `expected`, and a connection that stays
+    /// open until the timeout.
     async fn check(request: &str, expected: &str) {
         let mut stream = connect().await;
         let started = Instant::now();

@@ -1,4 +1,5 @@
-//! Lock on the data directory: two servers on the same data would start the same runs.
+//! Lock on the data directory. It prevents two servers with the same data from starting the same
+//! runs.
 
 use crate::lock_holder::{LockKind, lock_holder};
 use anyhow::Context;
@@ -14,17 +15,17 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The lock of a killed server is held until the runner process that it was starting has called
-/// exec.
+/// Grace period. The lock of a killed server is held until the runner process that it was starting
+/// has called exec.
 const WAIT: Duration = Duration::from_secs(1);
 const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Releases the lock when dropped.
 pub(crate) struct DataDirLock {
-    /// Contains the server's address. Also locked, because servers from earlier versions lock only
-    /// this file.
+    /// File with the server's address. It is also locked, because servers from earlier versions
+    /// lock only this file.
     file: File,
-    /// Unlike the file, the directory cannot be removed and recreated.
+    /// The lock is on the directory because, unlike a file, it cannot be removed and recreated.
     _directory: File,
 }
 
@@ -71,7 +72,7 @@ fn try_lock(file: &File) -> Result<(), Errno> {
     flock(file, FlockOperation::NonBlockingLockExclusive)
 }
 
-/// `lock` is the file with the address of the other server, unless it was removed.
+/// `lock`: the file with the other server's address, unless it was removed.
 fn in_use(data_dir: &Path, lock: &Path) -> String {
     let holder = lock_holder(data_dir, LockKind::Flock);
     let server = holder.map_or_else(String::new, |holder| format!(" ({holder})"));

@@ -11,14 +11,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Number of backups from earlier versions to keep next to the database.
+/// Number of pre-migration backups to keep next to the database.
 const KEPT_BACKUPS: usize = 2;
 const PRIVATE: u32 = 0o600;
 
 /// Copies a database to a new file.
 ///
 /// # Errors
-/// The new file already exists, or the database cannot be read, or the new file cannot be written.
+/// The new file already exists or cannot be written, or the database cannot be read.
 pub(crate) async fn copy(database: &Path, to: &Path) -> Result<()> {
     ensure!(database.exists(), "{} does not exist", database.display());
     let options = SqliteConnectOptions::new()
@@ -37,7 +37,7 @@ pub(super) async fn before_migration(
     version: i64,
 ) -> Result<()> {
     let to = database.with_file_name(format!("leadline-v{version}.db"));
-    // Left by a migration that failed.
+    // A previous migration failed and left this file.
     let _ = fs::remove_file(&to);
     copy_into(connection, &to).await?;
     tracing::info!(copy = %to.display(), "backed up the database before migrating it");

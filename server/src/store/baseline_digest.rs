@@ -1,4 +1,5 @@
-//! Checksums of baselines, to detect silent data corruption. See `run_digest` for those of runs.
+//! Checksums of baselines, to detect silent data corruption. See `run_digest` for checksums of
+//! runs.
 
 use crate::store::run_digest::Integrity;
 use sha2::{Digest, Sha256};
@@ -9,7 +10,7 @@ use sqlx::{Row, SqliteConnection, query, sqlite::SqliteRow};
 pub(super) const SELECT: &str = "SELECT *, CAST(quote(job_fingerprint) || ',' || quote(machine_fingerprint) || ',' || quote(runs)
         || ',' || quote(threshold_percent) || ',' || quote(pinned_at_ms) AS BLOB) AS content FROM baselines";
 
-/// Differs from every checksum.
+/// Stored for damaged data. It never equals a real checksum.
 const NEVER: [u8; 0] = [];
 
 pub(super) fn integrity(row: &SqliteRow) -> sqlx::Result<Integrity> {
@@ -32,8 +33,9 @@ pub(super) async fn store(
     update(connection, job, machine, Integrity::Intact).await
 }
 
-/// Stores the checksum of a baseline that the transaction has changed. `before`: whether it was
-/// intact. A damaged one stays damaged, because a new checksum would certify the damage.
+/// Stores the checksum of a baseline that the transaction has changed. `before`: whether the
+/// baseline was intact. A damaged baseline stays damaged, because a new checksum would certify the
+/// damage.
 pub(super) async fn update(
     connection: &mut SqliteConnection,
     job: &str,

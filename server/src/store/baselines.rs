@@ -16,12 +16,12 @@ pub(crate) struct SeriesKey {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct StoredBaseline {
-    /// Including deleted runs.
+    /// Includes deleted runs.
     pub runs: Vec<u64>,
-    /// `None` for the thresholds of the metrics.
+    /// `None` to use each metric's threshold.
     pub threshold_percent: Option<f64>,
     pub pinned_at_ms: u64,
-    /// The row does not match its checksum, so its runs and its threshold are omitted.
+    /// The row does not match its checksum, so its runs and its threshold are not returned.
     pub is_damaged: bool,
 }
 
@@ -67,7 +67,7 @@ impl Store {
             .await?)
     }
 
-    /// The given runs that exist, in order.
+    /// Returns which of these runs exist, in order.
     pub(crate) async fn existing_runs(&self, runs: &[u64]) -> Result<Vec<u64>> {
         let sql = "SELECT number FROM runs WHERE number IN (SELECT value FROM json_each(?)) ORDER BY number";
         Ok(query_scalar(sql)
@@ -122,14 +122,14 @@ impl Store {
         Ok(deleted.rows_affected() > 0)
     }
 
-    /// The series with a baseline, in the order in which they were pinned.
+    /// Returns all series with a baseline, in the order in which the baselines were pinned.
     pub(crate) async fn pinned_series(&self) -> Result<Vec<SeriesKey>> {
         let sql = "SELECT job_fingerprint, machine_fingerprint FROM baselines ORDER BY pinned_at_ms, 1, 2";
         Ok(query_as(sql).fetch_all(&self.readers).await?)
     }
 }
 
-/// Moves a baseline to the new fingerprints of one of its runs.
+/// Moves a baseline to the new fingerprints of its series, read from one of its runs.
 pub(super) async fn follow(
     connection: &mut SqliteConnection,
     run: u64,
@@ -184,7 +184,7 @@ mod tests {
     use crate::store::migrations;
     use sqlx::{Connection, raw_sql};
 
-    /// Its series gets new fingerprints with a new version.
+    /// A new version changes the fingerprints of a series, so its baseline moves.
     #[tokio::test]
     async fn a_baseline_that_moves_stays_as_it_was() {
         let changes = [

@@ -10,8 +10,8 @@ use sqlx::{query, query_as, query_scalar};
 use std::thread::Builder;
 use tokio::sync::oneshot;
 
-/// Minimum number of 20-window rollups in a run: ten minutes at the default sampling interval.
-/// Shorter runs keep every histogram.
+/// Minimum run length, in rollups of 20 windows: ten minutes at the default sampling interval.
+/// Shorter runs keep the histogram of every window.
 const MIN_ROLLUPS: u32 = 300;
 /// Samples per chunk.
 const SAMPLES: usize = 200;
@@ -23,10 +23,10 @@ pub(super) const ENDED: &str = r#"["done", "failed", "cancelled", "interrupted"]
 const ACTIVE: &str = r#"["preparing", "measuring", "finishing"]"#;
 /// Nice value.
 const LOWEST_PRIORITY: i32 = 19;
-/// More than the number of runs that may be active at the same time.
+/// Exceeds the number of runs that can be active at the same time.
 const MAX_RUNS: u32 = 16;
 
-/// A run with samples to compress, and the sequence number to continue from.
+/// A run number, and the sequence number from which to continue compressing its samples.
 type Compaction = (i64, i64);
 
 impl Store {
@@ -35,7 +35,7 @@ impl Store {
         let Some(&(run, next_seq)) = self.compactions(ENDED).await?.first() else {
             return Ok(false);
         };
-        // The last samples stay uncompressed, so that the run has a last sample in `events`.
+        // Keep the last samples uncompressed: the last sample of a run must be in `events`.
         let rows = self.sample_rows(run, next_seq, SAMPLES).await?;
         if rows.len() < SAMPLES {
             return self.finish_compaction(run, next_seq).await;
@@ -73,7 +73,7 @@ impl Store {
         .await
     }
 
-    /// Moves at least one sample into a chunk. `rows` must not be empty.
+    /// Moves samples into a chunk. `rows` must not be empty.
     async fn compress(&self, run: i64, rows: &[(i64, f64, String)]) -> Result<bool> {
         let first = rows[0].0;
         let consecutive = (first..).zip(rows).take_while(|(seq, row)| *seq == row.0);
@@ -91,7 +91,7 @@ impl Store {
             .bind(last)
             .execute(&mut *connection)
             .await?;
-        // Otherwise, the run was deleted in the meantime.
+        // A different count means that the run was deleted in the meantime.
         if removed.rows_affected() == length as u64 {
             query("INSERT INTO sample_chunks (run, first_seq, last_seq, last_t_ms, data) VALUES (?, ?, ?, ?, ?)")
                 .bind(run)

@@ -1,4 +1,4 @@
-//! Confirmations that data may be overwritten. Each can be used once.
+//! Confirmations that data may be overwritten. Each is valid for one use.
 
 use crate::store::{Store, keys::KeyUse, rows};
 use anyhow::Result;
@@ -27,7 +27,7 @@ pub(super) async fn use_all(
         .bind(expired_ms.cast_signed())
         .execute(&mut *connection)
         .await?;
-    // Steps with the same jobs have the same code.
+    // Steps with the same jobs share a code.
     for entry in BTreeSet::from_iter(confirm) {
         let inserted = sqlx::query(
             "INSERT OR IGNORE INTO used_confirmations (code, used_at_ms) VALUES (?, ?)",

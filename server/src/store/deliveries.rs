@@ -1,4 +1,4 @@
-//! Messages to webhooks: stored with the change that they report, sent later.
+//! Messages to webhooks. They are stored together with the change that they report, and sent later.
 
 use crate::store::{Store, rows::variant};
 use anyhow::Result;
@@ -9,9 +9,9 @@ use leadline_protocol::{
 use rand::{TryRng, rngs::SysRng};
 use sqlx::{FromRow, Row, SqliteConnection, query, query_as, query_scalar, sqlite::SqliteRow};
 
-/// Messages that may wait for one receiver. The oldest ones fail when there are more.
+/// Maximum number of pending messages per receiver. If there are more, the oldest ones fail.
 const MAX_PENDING: u32 = 1_000;
-/// Ended messages that are kept per receiver.
+/// Number of delivered and failed messages to keep per receiver.
 const MAX_ENDED: u32 = 200;
 const ID_BYTES: usize = 16;
 
@@ -26,7 +26,7 @@ pub(crate) struct PendingDelivery {
     pub attempts: u32,
 }
 
-/// Result of an attempt.
+/// Result of a delivery attempt.
 pub(crate) struct Attempt {
     pub status: DeliveryStatus,
     pub result: String,
@@ -84,7 +84,7 @@ impl Store {
         transaction.commit().await
     }
 
-    /// The oldest message of each receiver whose next attempt is due.
+    /// Returns, for each receiver, the oldest pending message whose next attempt is due.
     pub(crate) async fn due_deliveries(&self, now_ms: u64) -> Result<Vec<PendingDelivery>> {
         Ok(query_as(
             "SELECT min(sequence) AS sequence, id, webhook, body, attempts FROM webhook_deliveries
@@ -95,7 +95,7 @@ impl Store {
         .await?)
     }
 
-    /// Stores the result of an attempt, unless the message ended in the meantime.
+    /// Stores the result of an attempt, unless the message was completed in the meantime.
     pub(crate) async fn store_attempt(
         &self,
         delivery: &PendingDelivery,
@@ -123,7 +123,7 @@ impl Store {
     }
 }
 
-/// Adds a message to all receivers of its event.
+/// Adds a message to all receivers that subscribe to its event.
 pub(super) async fn publish(
     connection: &mut SqliteConnection,
     message: &WebhookMessage,

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use sqlx::{Row, SqliteConnection, query, sqlite::SqliteRow, types::Json};
 use std::collections::BTreeSet;
 
-/// Selects the data that the checksums of results cover, and the checksums.
+/// Columns to select: the data that the result checksums cover, and the stored checksums.
 const CONTENT: &str = "SELECT run, CAST(report AS BLOB) AS report, CAST(run_details.verdict AS BLOB) AS verdict,
         CAST(findings AS BLOB) AS findings, result_sha256, summary_sha256, checksums,
         (SELECT CAST(line AS BLOB) FROM events WHERE events.run = run_details.run AND type = 'report' ORDER BY seq DESC LIMIT 1) AS line,
@@ -14,7 +14,7 @@ const CONTENT: &str = "SELECT run, CAST(report AS BLOB) AS report, CAST(run_deta
     FROM run_details JOIN runs ON number = run
     WHERE run IN (SELECT value FROM json_each(?)) AND (report IS NOT NULL OR result_sha256 IS NOT NULL OR checksums & 6)";
 
-/// Separates the strings, which never contain this byte.
+/// Separator between hashed strings, which never contain this byte.
 const SEPARATOR: [u8; 1] = [0];
 
 /// SHA-256.
@@ -24,11 +24,11 @@ type Checksum = [u8; 32];
 const RESULT_BIT: i64 = 2;
 const SUMMARY_BIT: i64 = 4;
 
-/// Checksums of the current results, and the stored checksums.
+/// Checksums computed from the current results, and the stored checksums.
 struct Checksums {
-    /// Report, verdict and findings of the run, and the line of the event with the same content.
+    /// Covers the run's report, verdict and findings, and the event with the same content.
     result: Compared,
-    /// The results in table `runs`, which are shown in lists.
+    /// Covers the result columns of table `runs`, which lists show.
     summary: Compared,
 }
 

@@ -18,7 +18,7 @@ use std::{ops::Range, sync::Arc};
 /// Samples per page: a few hundred KiB.
 const SAMPLES_PER_PAGE: u32 = 256;
 
-/// The first event of an epoch. Unless the epoch is 0, it is also the last event of its run.
+/// First event of an epoch. In every epoch except 0, it is also the last event of the run.
 #[derive(Debug, Deserialize)]
 pub(crate) struct EpochStart {
     pub seq: u64,

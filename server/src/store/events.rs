@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use sqlx::SqliteConnection;
 use std::sync::Arc;
 
-/// Value of column `type`. It is an alias because serde borrows fields declared as references.
+/// Value of column `type`. An alias is needed because serde borrows fields that are declared as
+/// references.
 type Kind = &'static str;
 
 const SAMPLE: Kind = "sample";
@@ -87,7 +88,7 @@ impl EventRow {
         self.kind == SAMPLE
     }
 
-    /// Removes the sample data.
+    /// Removes the sample data from the line.
     pub(crate) fn remove_sample(&mut self) {
         if let Some(line) = without_sample(&self.line) {
             self.kind = "phase";

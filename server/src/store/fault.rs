@@ -42,7 +42,8 @@ impl StoreFault {
 
     /// The fault that caused an error. Returns `None` for errors that would recur on a retry.
     pub(crate) fn from_error(error: &anyhow::Error) -> Option<Self> {
-        // A context is found only by `downcast_ref`; a cause, only by walking the chain.
+        // `downcast_ref` finds contexts only, and the chain contains causes only, so both are
+        // checked.
         let fault = error.downcast_ref::<Self>().cloned();
         fault.or_else(|| error.chain().find_map(cause))
     }

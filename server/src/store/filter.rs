@@ -79,7 +79,7 @@ pub(crate) enum SortValue {
     Text(String),
 }
 
-/// Digits of a number in a cursor, as in the schema of `RunQuery::cursor`.
+/// Maximum number of digits in a cursor, as in the schema of `RunQuery::cursor`.
 const MAX_DIGITS: usize = 15;
 
 impl Cursor {

@@ -1,5 +1,5 @@
-//! Run fingerprints: columns of `runs` that lists, histories and trends filter by. Also the values
-//! that trends show.
+//! Run fingerprints, which lists, histories and trends filter by, and the metric values that trends
+//! show.
 
 use crate::store::{
     Store, baselines,
@@ -20,10 +20,10 @@ use leadline_protocol::{
 use sha2::{Digest, Sha256};
 use sqlx::{Row, SqliteConnection, query, sqlite::SqliteRow};
 
-/// Runs per transaction: a step takes some tens of milliseconds.
+/// Number of runs per transaction. A step takes a few tens of milliseconds.
 const RUNS_PER_STEP: u32 = 50;
 
-/// All are null without a result, and if the stored result cannot be read.
+/// All fields are null if the run has no result, or if the stored result cannot be read.
 #[derive(Default)]
 struct Fingerprints {
     job: Option<String>,
@@ -33,7 +33,7 @@ struct Fingerprints {
     values: Option<String>,
 }
 
-/// Sets the fingerprints of a run with a result.
+/// Computes and stores the fingerprints of a run that has a result.
 pub(super) async fn update(connection: &mut SqliteConnection, run: u64) -> sqlx::Result<()> {
     let row = query(
         "SELECT resolved, host_facts, report, findings, sample_ms FROM run_details WHERE run = ? AND report IS NOT NULL",
@@ -184,7 +184,7 @@ pub(super) fn read_values(row: &SqliteRow) -> sqlx::Result<Option<RunValues>> {
     Ok(intact.and_then(|(content, _)| serde_json::from_str(content).ok()))
 }
 
-/// Covers the number of the run, so that the values of two runs cannot be swapped.
+/// Hashes the run number too, so that swapping the values of two runs is detected.
 fn checksum(run: u64, values: &str) -> [u8; 32] {
     let mut digest = Sha256::new();
     digest.update(run.to_le_bytes());

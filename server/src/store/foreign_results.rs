@@ -1,4 +1,4 @@
-//! Runs that were measured by other programs, with the documents that they were imported from.
+//! Runs that were measured by other programs, together with the imported documents.
 
 use crate::store::{
     Store, digest,
@@ -21,7 +21,7 @@ use serde_json::Value;
 use sqlx::{SqliteConnection, query, query_as, query_scalar, types::Json};
 use std::io::{Read, Write};
 
-/// A finished run of another program.
+/// A finished run that was measured by another program.
 pub(crate) struct ForeignRun {
     pub source: Source,
     pub name: String,
@@ -48,7 +48,7 @@ pub(crate) struct StoredDocument {
 
 pub(crate) enum Imported {
     Created(u64),
-    /// The run with the same result.
+    /// Number of the run that already has this result.
     Existing(u64),
 }
 
@@ -101,7 +101,7 @@ impl Store {
         transaction.commit().await
     }
 
-    /// The document that a run was imported from; `None` for Leadline's own runs.
+    /// Returns the document that a run was imported from, or `None` for Leadline's own runs.
     pub(crate) async fn foreign_document(&self, run: u64) -> Result<Option<StoredDocument>> {
         let row: Option<(Vec<u8>, Vec<u8>)> =
             query_as("SELECT document, sha256 FROM foreign_results WHERE run = ?")
@@ -154,7 +154,7 @@ async fn insert_summary(
     Ok(row.last_insert_rowid().cast_unsigned())
 }
 
-/// The result and the final status, as for Leadline's own runs.
+/// Stores the result and the final status in the same way as for Leadline's own runs.
 async fn insert_events(
     connection: &mut SqliteConnection,
     number: u64,

@@ -41,7 +41,7 @@ impl Health {
         }
     }
 
-    /// Records that a transaction has been committed.
+    /// Records that a transaction was committed, so the database accepts writes.
     pub(super) fn clear(&self) {
         self.set(None);
     }

@@ -5,10 +5,10 @@ use anyhow::Result;
 use sqlx::SqliteConnection;
 use std::time::Duration;
 
-/// Longer than any client keeps retrying.
+/// Longer than clients keep retrying a request.
 const KEY_LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// A key and the request that it was sent with.
+/// An idempotency key and a hash of its request.
 #[derive(Clone, Debug)]
 pub(crate) struct IdempotencyKey {
     pub key: String,

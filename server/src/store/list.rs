@@ -1,5 +1,5 @@
-//! Pages of runs. A page continues from the values of the previous page's last run, so that new
-//! runs do not shift the pages.
+//! Pages of runs. Each page starts after the last run of the previous page, so new runs do not
+//! shift the pages.
 
 use crate::store::{
     Store,
@@ -31,7 +31,7 @@ impl Store {
             runs.truncate(limit);
             next_cursor = runs.last().map(|run| cursor(run, filter.sort).encode());
         }
-        // The cursor contains the stored value, by which the runs are sorted.
+        // Runs are sorted by the stored value, so the cursor contains that value.
         self.mark_damaged(&mut runs).await?;
         Ok(RunList {
             runs,
@@ -172,7 +172,7 @@ fn push_position(query: &mut QueryBuilder<Sqlite>, filter: &Filter) {
         .push(")");
 }
 
-/// Fetches one more run than fits on a page, to detect whether there is a next page.
+/// Fetches one more run than fits on the page, to detect whether there is a next page.
 fn push_order(query: &mut QueryBuilder<Sqlite>, filter: &Filter) {
     let order = match filter.order {
         SortOrder::Asc => "ASC",

@@ -1,6 +1,6 @@
-//! The database file in the data directory. Detects whether it is still the file that was opened,
-//! and manages the marker `initialized`, which prevents the server from starting with an empty
-//! database after the real one was lost.
+//! The database file in the data directory. Detects whether the file was replaced after it was
+//! opened. Also manages the marker file `initialized`, which prevents the server from starting with
+//! an empty database after the real one was lost.
 
 use crate::{
     lock_holder::{LockKind, lock_holder},
@@ -28,7 +28,7 @@ const COPIES: [&str; 2] = ["leadline-v", "leadline.db.rescued-"];
 #[derive(Debug)]
 pub(super) struct DatabaseFile {
     path: PathBuf,
-    /// Prevents reuse of the inode number. Opened with `O_PATH`, because closing any other
+    /// Keeps the inode number from being reused. Opened with `O_PATH`, because closing any other
     /// descriptor of the file would release SQLite's locks.
     opened: OwnedFd,
     device: u64,
@@ -124,10 +124,9 @@ pub(super) fn check_unused(data_dir: &Path, database: &Path) -> Result<()> {
     let evidence = [
         (data_dir.join(MARKER), data_dir.join(MARKER).exists()),
         (spool, has_spool),
-        // The first start creates an empty lock file before the database, and writes its content
-        // afterward.
+        // The first start creates the lock file before the database, and fills it in afterward.
         (data_dir.join(LOCK), has_content(&data_dir.join(LOCK))),
-        // The first start creates the database file before its log.
+        // The first start creates the database file before its write-ahead log.
         (log.clone(), !database.exists() && has_content(&log)),
     ];
     let found = evidence.iter().filter(|(_, exists)| *exists);

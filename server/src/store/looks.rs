@@ -14,7 +14,7 @@ use leadline_protocol::{
 };
 use sqlx::{Row, sqlite::SqliteRow, types::Json};
 
-/// Prefix of the reason for a run that did not start because of the decision.
+/// Start of the reason that is stored for a run that did not start because of the decision.
 pub(crate) const DECIDED: &str = "Not started: decided after";
 
 impl Store {
@@ -31,7 +31,7 @@ impl Store {
     /// Stores a look, unless it has already been stored.
     pub(crate) async fn insert_look(&self, study: u64, look: &Look, now_ms: u64) -> Result<()> {
         let mut transaction = self.begin().await?;
-        // The study may have been deleted with its last run.
+        // If the study was deleted with its last run, nothing is inserted.
         let inserted = sqlx::query(
             "INSERT INTO study_looks (study, pairs, at_ms, decided, look)
              SELECT number, ?, ?, ?, ? FROM studies WHERE number = ? ON CONFLICT DO NOTHING",
@@ -51,7 +51,8 @@ impl Store {
         transaction.commit().await
     }
 
-    /// Number of pairs after which a study was decided. The looks must have been checked.
+    /// Returns the number of pairs at which a study was decided, if so. The looks must have been
+    /// checked first.
     pub(crate) async fn decided_after(&self, study: u64) -> Result<Option<u32>> {
         Ok(
             sqlx::query_scalar("SELECT pairs FROM study_looks WHERE study = ? AND decided")
@@ -61,7 +62,7 @@ impl Store {
         )
     }
 
-    /// Up to `limit` studies that have looks ahead and are not decided, newest first.
+    /// Returns up to `limit` undecided studies that still have looks ahead, newest first.
     pub(crate) async fn undecided_studies(&self, limit: u32) -> Result<Vec<u64>> {
         Ok(sqlx::query_scalar(
             "SELECT number FROM studies WHERE until_decided IS NOT NULL
@@ -77,8 +78,8 @@ impl Store {
 }
 
 impl StoredStudy {
-    /// Whether the runs up to the look have ended. Cancelling a run ends the study, so there is no
-    /// look after its block.
+    /// Whether all runs up to the look have ended. A cancelled run ends its study, so no look
+    /// follows its block.
     pub(crate) fn is_look_due(&self, pairs: u32) -> bool {
         let blocks = || self.runs.iter().filter(|run| run.repeat <= Some(pairs));
         let mut last = blocks().filter(|run| run.repeat == Some(pairs)).peekable();
@@ -88,8 +89,9 @@ impl StoredStudy {
             && blocks().all(|run| run.status.is_final())
     }
 
-    /// A look is stored before a later run starts or is cancelled due to the decision. A missing
-    /// look must not be taken again, because changed data may lead to another decision.
+    /// Checks that no look is missing. Each look is stored before a later run starts, or is
+    /// cancelled because of the decision. A missing look must not be taken again: the data may have
+    /// changed, which could change the decision.
     ///
     /// # Errors
     /// A look is missing.

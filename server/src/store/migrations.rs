@@ -131,7 +131,7 @@ static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
     Migrator::with_migrations(migrations.collect())
 });
 
-/// SHA-384 checksums of migrations 1 to 4 before their comments were rewritten. sqlx hashes whole
+/// SHA-384 checksums of migrations 1 to 4 before their comments were edited. sqlx hashes whole
 /// files and rejects a database if an applied migration differs.
 const FORMER_CHECKSUMS: [&str; 4] = [
     "D408F2CAC3C66A19FA07D4983C8539867752DE445F3B6ACD960F5E2C317205A6ACA5B1B769152CBEB69BC9E3449FAFDB",

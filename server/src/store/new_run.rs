@@ -149,7 +149,7 @@ async fn insert_summary(
     Ok(row.last_insert_rowid())
 }
 
-/// Content of column `search`.
+/// Returns the content of column `search`.
 pub(super) fn search_text(name: &str, target: &str, tags: &[String], notes: &str) -> String {
     format!("{name}\n{target}\n{}\n{notes}", tags.join("\n")).to_lowercase()
 }

@@ -28,7 +28,7 @@ use tokio::sync::Mutex;
 
 /// `user_version` of the newest migration.
 const VERSION: i64 = 29;
-/// The first version that has a database ID.
+/// First version with a database ID.
 const ID_VERSION: i64 = 12;
 /// "Lead" in ASCII, set by the first migration.
 const APPLICATION_ID: i64 = 0x4C65_6164;
@@ -39,8 +39,8 @@ const READERS: u32 = 4;
 const SQLITE_CORRUPT: u32 = 11;
 const SQLITE_NOTADB: u32 = 26;
 const PRIVATE: u32 = 0o600;
-/// Only other processes hold a lock for longer. In that case, events are spooled, including those
-/// of runs that are stopped during the five-second shutdown.
+/// Longer waits occur only if another process holds the lock. Events are then spooled. The timeout
+/// is short enough to also spool events during the five-second shutdown.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl Store {
@@ -82,7 +82,7 @@ impl Store {
             .fetch_one(&mut writer)
             .await?;
         location::write_marker(data_dir, &id);
-        // Connections stay open, so that they keep using the same file even if it is replaced.
+        // Keep connections open, so that they use the same file even if it is replaced.
         let readers = SqlitePoolOptions::new()
             .min_connections(READERS)
             .max_connections(READERS)
@@ -102,7 +102,8 @@ impl Store {
     }
 }
 
-/// Whether the file is damaged, or its migrations do not match this program.
+/// Whether the error means that the file is damaged, or that its migrations do not match this
+/// program.
 fn needs_backup(error: &anyhow::Error) -> bool {
     let is_damaged = |code: &str| {
         let code: u32 = code.parse().unwrap_or(0);
@@ -141,7 +142,7 @@ fn make_private(path: &Path) -> Result<()> {
 struct Header {
     version: i64,
     application_id: i64,
-    /// `None` before `ID_VERSION`.
+    /// `None` for versions before `ID_VERSION`.
     id: Option<String>,
 }
 
@@ -151,7 +152,7 @@ fn check_header(header: &Header) -> Result<()> {
         application_id,
         ..
     } = *header;
-    // SQLite creates an empty file before the first migration commits.
+    // If the first migration was interrupted, SQLite leaves an empty file.
     if (version, application_id) == (0, 0) {
         return Ok(());
     }
@@ -168,7 +169,7 @@ fn check_header(header: &Header) -> Result<()> {
 
 /// Reads the header without creating files next to the database.
 async fn read_header(path: &Path) -> sqlx::Result<Header> {
-    // `immutable` ignores the write-ahead log.
+    // `immutable` makes SQLite ignore the write-ahead log.
     let log = std::fs::metadata(location::log_path(path));
     let has_log = log.is_ok_and(|log| log.len() > 0);
     let options = SqliteConnectOptions::new()

@@ -1,12 +1,12 @@
-//! Figures of runs that ended without a report, for lists.
+//! Metrics of runs that ended without a report, for lists.
 
 use crate::store::{Store, compaction::ENDED};
 use leadline_protocol::report_summary::ReportSummary;
 use sqlx::{query, query_as};
 
 impl Store {
-    /// The next ended run with samples of the measured window, but without figures: its number and
-    /// sampling interval in milliseconds.
+    /// Returns the number and sampling interval (in milliseconds) of the next ended run that has
+    /// samples in the measured window, but no metrics yet.
     pub(crate) async fn run_without_figures(&self) -> sqlx::Result<Option<(u64, u32)>> {
         query_as(
             "SELECT number, sample_ms FROM runs JOIN run_details ON run = number

@@ -7,7 +7,7 @@ use sqlx::{SqliteConnection, query, query_scalar};
 
 /// Events or rollups removed per step; a step takes a few milliseconds.
 const ROWS_PER_STEP: i64 = 500;
-/// In order of removal. A chunk is about as large as twenty events.
+/// Statements in order of execution. A chunk is about as large as twenty events.
 const REMOVE_SOME: [&str; 3] = [
     "DELETE FROM events WHERE run = ?1 AND seq < (SELECT min(seq) FROM events WHERE run = ?1) + ?2",
     "DELETE FROM sample_chunks WHERE rowid IN (SELECT rowid FROM sample_chunks WHERE run = ?1 LIMIT ?2 / 20)",
@@ -59,7 +59,7 @@ impl Store {
             )))
             .execute(&mut *connection)
             .await?;
-            // Also ends for databases that do not support incremental vacuum.
+            // Also stops if the database does not support incremental vacuum.
             self::free_pages(connection).await? == free_pages
         };
         transaction.commit().await?;

@@ -19,8 +19,9 @@ pub(crate) struct Retry {
 }
 
 impl Store {
-    /// Failed runs that have not been retried. A study has continued, or was ended by a user, if a
-    /// later run has started or none is queued.
+    /// Returns failed runs that have not been retried. Excludes studies that have continued (a
+    /// later run has started) and studies that a user has ended (later runs exist, but none is
+    /// queued).
     pub(crate) async fn failed_runs(&self) -> sqlx::Result<Vec<u64>> {
         sqlx::query_scalar(
             "SELECT failed.number FROM runs AS failed JOIN studies ON studies.number = failed.study JOIN run_details ON run = failed.number
@@ -36,7 +37,8 @@ impl Store {
         .await
     }
 
-    /// Inserts a retry with the jobs of a failed run. `None` if there is one already.
+    /// Inserts a retry with the jobs of a failed run. Returns `None` if the run already has a
+    /// retry.
     pub(crate) async fn insert_retry(&self, failed: u64, now_ms: u64) -> Result<Option<Retry>> {
         let mut transaction = self.begin().await?;
         let connection = &mut transaction.connection;

@@ -13,13 +13,14 @@ use strum::ParseError;
 
 /// Bit of column `checksums` for a run that has ended.
 const FINAL_BIT: i64 = 8;
-/// 64 bits are enough to prevent accidental collisions between versions of one run.
+/// 64 bits are enough: the checksum only has to distinguish versions of the same run.
 const ETAG_BYTES: usize = 8;
 
 /// Converts a row of `runs`. The queue position is not stored, and checksums are not verified.
 pub(super) fn summary(row: SqliteRow) -> sqlx::Result<RunSummary> {
     let name: String = row.try_get("name")?;
-    // Annotations have no checksum. Tags that cannot be read must not hide all other runs.
+    // Annotations have no checksum. Ignore unreadable tags, so that one run cannot make the whole
+    // list fail.
     let tags: Vec<String> = json(&row, "tags").ok().flatten().unwrap_or_default();
     let notes: String = row.try_get("notes")?;
     Ok(RunSummary {

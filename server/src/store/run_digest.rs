@@ -6,14 +6,14 @@ use sha2::{Digest, Sha256};
 use sqlx::{FromRow, Row, SqliteConnection, query, query_as, sqlite::SqliteRow, types::Json};
 use std::collections::BTreeSet;
 
-/// A checksum of columns of a run.
+/// A checksum over some columns of a run.
 pub(super) struct RunChecksum {
     select: &'static str,
     update: &'static str,
 }
 
-/// `quote` distinguishes null from text; commas separate the values. Every run has details, so a run
-/// without them is damaged.
+/// `quote` distinguishes null from text; commas separate the values. Every run has a row in
+/// `run_details`; a run without one is damaged.
 macro_rules! run_checksum {
     ($column:literal, $bit:literal, $first:literal $(, $covered:literal)+ $(,)?) => {
         RunChecksum {
@@ -29,8 +29,8 @@ macro_rules! run_checksum {
     };
 }
 
-/// The position of a run in a study, its request and its status. Verified before a transaction
-/// changes them.
+/// Covers the run's position in its study, its request and its status. Verified before a
+/// transaction changes any of them.
 pub(super) const REQUEST: RunChecksum = run_checksum!(
     "run_sha256",
     "1",
@@ -47,8 +47,8 @@ pub(super) const REQUEST: RunChecksum = run_checksum!(
     "confirm",
 );
 
-/// All other fields that do not change after the end of a run, including its other checksums.
-/// Names, tags, notes and annotations may change.
+/// Covers all other fields that do not change after the run has ended, including the other
+/// checksums. Names, tags, notes and annotations are not covered, because users may change them.
 pub(super) const FINAL: RunChecksum = run_checksum!(
     "final_sha256",
     "8",
@@ -80,7 +80,7 @@ pub(super) const FINAL: RunChecksum = run_checksum!(
     "checksums & 7",
 );
 
-/// Differs from every checksum.
+/// Stored for damaged data. It never equals a real checksum.
 const NEVER: [u8; 0] = [];
 
 /// Whether a run matches a checksum.
@@ -88,8 +88,8 @@ const NEVER: [u8; 0] = [];
 pub(super) enum Integrity {
     Intact,
     Damaged,
-    /// A run of an earlier version has no checksum. One is never added, because it would certify
-    /// data that may already be damaged.
+    /// Runs of earlier versions have no checksum. Never add one: it would certify data that may
+    /// already be damaged.
     Unknown,
 }
 
@@ -130,7 +130,7 @@ impl RunChecksum {
         Ok(damaged)
     }
 
-    /// Stores the checksum of columns that the transaction has inserted, or has verified and then
+    /// Stores the checksum of columns that the transaction has inserted, or verified and then
     /// changed.
     pub(super) async fn store(
         &self,

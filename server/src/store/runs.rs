@@ -14,8 +14,8 @@ use leadline_protocol::{
 use sqlx::{Row, sqlite::SqliteRow, types::Json};
 use std::{collections::BTreeSet, sync::PoisonError};
 
-/// If there are more ended runs, each is checked only once, because reading the reports of thousands
-/// of runs takes a second.
+/// Maximum number of ended runs that are verified on every read. Above it, each run is verified
+/// once, because reading the reports of thousands of runs takes a second.
 const MAX_CHECKED_AGAIN: usize = 500;
 
 /// A run without a final status that was found when the server started.
@@ -40,15 +40,14 @@ pub(crate) enum Patched {
 }
 
 impl Store {
-    /// Changes the name, tags or notes. `expected` is the etag of the only version that may be
-    /// changed.
+    /// Changes the name, tags or notes. `expected`: the etag that the stored version must have.
     pub(crate) async fn patch_run(
         &self,
         run: u64,
         patch: &RunPatch,
         expected: Option<&str>,
     ) -> Result<Patched> {
-        // The transaction begins before the read, so that there can be no concurrent change in
+        // The transaction begins before the read, so that no concurrent change can happen in
         // between.
         let mut transaction = self.begin().await?;
         let Some(current) = self.summary(run).await? else {

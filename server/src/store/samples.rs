@@ -3,7 +3,7 @@
 use crate::rollups::chunk::TimedSample;
 use anyhow::Result;
 
-/// Position of a sample in its run, ordered by time.
+/// Position of a sample in its run. Positions are ordered by time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SamplePosition {
     /// End of the sample's window, relative to the start of the run.

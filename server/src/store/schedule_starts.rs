@@ -13,21 +13,21 @@ use leadline_protocol::{
 };
 use sqlx::{FromRow, Row, SqliteConnection, query, query_as, query_scalar, sqlite::SqliteRow};
 
-/// Due times that are kept per schedule. Older ones are deleted.
+/// Number of due times to keep per schedule. Older ones are deleted.
 const MAX_STARTS: u32 = 1_000;
 
-/// Results of a schedule's due times since the last decision.
+/// Results of all due times of a schedule since the previous decision.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Decision {
     pub handled_until_ms: u64,
-    /// In order. At most one is pending.
+    /// In chronological order. At most one is pending.
     pub starts: Vec<Start>,
 }
 
 /// Due times with the same result.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Start {
-    /// The last due time.
+    /// The last of these due times.
     pub due_at_ms: u64,
     pub count: u64,
     pub result: StartResult,
@@ -47,7 +47,7 @@ impl Start {
     }
 }
 
-/// A due time that is pending, or whose run or study has not ended.
+/// A due time whose start is pending, or whose run or study has not ended.
 #[derive(Clone, Debug)]
 pub(crate) struct ActiveStart {
     pub id: u64,
@@ -101,7 +101,7 @@ impl Store {
         .await?)
     }
 
-    /// Number of due times after a time that were missed.
+    /// Number of missed due times after a given time.
     pub(crate) async fn missed_starts(&self, schedule: u64, after_ms: u64) -> Result<u64> {
         Ok(query_scalar(
             "SELECT coalesce(sum(count), 0) FROM schedule_starts WHERE schedule = ? AND due_at_ms > ? AND result = 'missed'",
@@ -122,7 +122,8 @@ impl Store {
         .await?)
     }
 
-    /// The due time that queued a run or study, and whether it was skipped afterward.
+    /// Returns the due time that queued a run or study, and whether the start was skipped
+    /// afterward.
     pub(crate) async fn start_of(
         &self,
         run: u64,
@@ -139,8 +140,8 @@ impl Store {
         .await?)
     }
 
-    /// Stores a decision, unless the schedule has been changed or deleted since it was read. Of
-    /// consecutive skipped due times, only the first is sent to webhooks.
+    /// Stores a decision, unless the schedule has been changed or deleted since it was read. If
+    /// consecutive due times are skipped, only the first one is sent to webhooks.
     pub(crate) async fn store_decision(
         &self,
         schedule: &StoredSchedule,
@@ -255,7 +256,7 @@ async fn latest_result(
     .await?)
 }
 
-/// Returns false if the due time was handled before the clock was set back.
+/// Returns false if the due time had already been handled before the clock was set back.
 async fn insert(
     connection: &mut SqliteConnection,
     schedule: u64,

@@ -6,7 +6,7 @@ use leadline_protocol::schedule::QuietHours;
 use serde_json::Value;
 use sqlx::{FromRow, Row, query, query_as, sqlite::SqliteRow, types::Json};
 
-/// A schedule as requested, with defaults.
+/// A schedule as requested, with defaults filled in.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Definition {
     pub name: String,
@@ -88,7 +88,8 @@ impl Store {
         Ok(is_inserted.then_some(inserted.last_insert_rowid().cast_unsigned()))
     }
 
-    /// Replaces a schedule. Earlier due times do not start. Returns false if it does not exist.
+    /// Replaces a schedule. Due times in the past do not start anything. Returns false if the
+    /// schedule does not exist.
     pub(crate) async fn update_schedule(
         &self,
         number: u64,

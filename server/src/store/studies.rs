@@ -120,8 +120,8 @@ impl FromRow<'_, SqliteRow> for StoredStudy {
 }
 
 impl Store {
-    /// Inserts a study with all its runs, and returns its number and its runs. Each run gets the
-    /// lock of the study.
+    /// Inserts a study with all its runs. Returns the study number and the run numbers. Every run
+    /// gets the study's lock.
     pub(crate) async fn insert_study(
         &self,
         new: &NewStudy,
@@ -237,8 +237,8 @@ impl Store {
         Ok((studies, total))
     }
 
-    /// The rows of studies, newest first, without their runs and looks. Studies that have been
-    /// deleted since are left out.
+    /// Returns the rows of studies, newest first, without their runs and looks. Omits studies that
+    /// have been deleted in the meantime.
     async fn rows_of_studies(
         &self,
         numbers: &[u64],
@@ -267,7 +267,7 @@ impl Store {
         Ok(studies.into_values().rev().collect())
     }
 
-    /// The runs must be read before the looks: a look is stored before later runs start.
+    /// Read the runs before the looks, because each look is stored before later runs start.
     async fn with_looks(
         &self,
         mut study: StoredStudy,

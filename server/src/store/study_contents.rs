@@ -1,6 +1,6 @@
-//! Which runs and how many looks each study must have, to detect rows that were deleted outside of
-//! Leadline. `study_digest` detects changed rows, and `run_digest` detects runs that were moved to
-//! a study.
+//! Records which runs and how many looks each study must have. This detects rows that were deleted
+//! by other programs. `study_digest` detects changed rows, and `run_digest` detects runs that were
+//! moved to a study.
 
 use crate::store::study_digest::{self, Damage, DamagedStudy, STUDIES};
 use anyhow::Result;
@@ -8,8 +8,8 @@ use leadline_protocol::query::MAX_NUMBER;
 use sqlx::{FromRow, Row, SqliteConnection, query, query_as, sqlite::SqliteRow, types::Json};
 use std::collections::BTreeMap;
 
-/// A single statement, so that it reads a consistent state: rows may be inserted and deleted
-/// between statements.
+/// A single statement reads a consistent state. Rows may be inserted and deleted between
+/// statements.
 const CONTENTS: &str =
     "SELECT value AS study, EXISTS (SELECT 1 FROM studies WHERE number = value) AS has_row,
         EXISTS (SELECT 1 FROM runs WHERE runs.study = value) AS has_runs,
@@ -84,6 +84,8 @@ pub(super) async fn damaged(
     Ok(damage.flatten().collect())
 }
 
+/// Checks that no rows of the study are missing.
+///
 /// # Errors
 /// `DamagedStudy` if rows of the study are missing.
 pub(super) async fn check(connection: &mut SqliteConnection, study: u64) -> Result<()> {
@@ -118,7 +120,7 @@ pub(super) async fn add_study(connection: &mut SqliteConnection, study: u64) -> 
     Ok(())
 }
 
-/// Has no effect on a run outside of studies.
+/// Does nothing for a run outside of studies.
 pub(super) async fn add_run(connection: &mut SqliteConnection, run: u64) -> sqlx::Result<()> {
     let sql = "INSERT INTO study_runs (run, study) SELECT number, study FROM runs WHERE number = ? AND study IS NOT NULL";
     let insert = query(sql).bind(run.cast_signed());
@@ -140,14 +142,14 @@ pub(super) async fn remove_run(connection: &mut SqliteConnection, run: u64) -> s
     Ok(())
 }
 
-/// Runs are removed even if their rows are missing.
+/// Also removes runs whose rows are missing.
 pub(super) async fn remove_runs(connection: &mut SqliteConnection, study: u64) -> sqlx::Result<()> {
     let delete = query("DELETE FROM study_runs WHERE study = ?").bind(study.cast_signed());
     delete.execute(connection).await?;
     Ok(())
 }
 
-/// Deletes a study without runs, including the remaining rows of a study whose main row is missing.
+/// Deletes a study without runs. Also removes what is left of a study whose main row is missing.
 pub(super) async fn delete_study(
     connection: &mut SqliteConnection,
     study: u64,

@@ -1,5 +1,5 @@
 //! Checksums of studies and of looks at them, to detect silent data corruption. See `digest` for
-//! those of results.
+//! checksums of results.
 
 use anyhow::Result;
 use sha2::{Digest, Sha256};
@@ -76,7 +76,7 @@ pub(super) const LOOKS: Table = Table {
 };
 
 impl Table {
-    /// A query for rows with all their columns, and with the bytes that the checksum covers.
+    /// A query that returns all columns of the rows, and the bytes that the checksum covers.
     pub(super) fn select(&self, conditions: &str) -> AssertSqlSafe<String> {
         let (name, content) = (self.name, self.content());
         AssertSqlSafe(format!(
@@ -100,8 +100,8 @@ impl Table {
         self.write(connection, key, self.key).await
     }
 
-    /// Stores the checksum of a row that the transaction has changed. No checksum is added to a row
-    /// of an earlier version, because it would certify data that may already be damaged.
+    /// Stores the checksum of a row that the transaction has changed. Rows of earlier versions do
+    /// not get a checksum, because it would certify data that may already be damaged.
     pub(super) async fn update(
         &self,
         connection: &mut SqliteConnection,
@@ -144,7 +144,7 @@ pub(super) fn is_intact(row: &SqliteRow) -> sqlx::Result<bool> {
     Ok(stored.is_none_or(|stored| stored == checksum(content)))
 }
 
-/// Logs that a study is damaged, so that the other studies continue.
+/// Logs that a study is damaged. Callers then continue with the other studies.
 pub(crate) fn log_damaged(result: Result<()>) -> Result<()> {
     match result {
         Err(error) if error.is::<DamagedStudy>() => {

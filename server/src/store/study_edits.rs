@@ -17,7 +17,7 @@ pub(crate) enum DeletedStudy {
     /// With the numbers of its runs.
     Done(Vec<u64>),
     Missing,
-    /// A run has not ended.
+    /// A run has not ended yet.
     Active,
 }
 
@@ -47,9 +47,9 @@ impl Store {
         Ok(Some(renamed))
     }
 
-    /// Deletes a study and its runs, if all of them have ended. A study with files that still have
-    /// to be removed is kept until they are removed, unless it is damaged, because then its files
-    /// are unknown.
+    /// Deletes a study and its runs, if all of them have ended. If its files still have to be
+    /// removed, the study is kept until then. A damaged study is not kept, because its files are
+    /// unknown.
     pub(crate) async fn delete_study(&self, study: u64) -> Result<DeletedStudy> {
         let mut transaction = self.begin().await?;
         let connection = &mut transaction.connection;
@@ -94,7 +94,7 @@ impl Store {
     }
 }
 
-/// Run names are `STUDY: STEP`.
+/// Run names have the form `STUDY: STEP`.
 async fn rename_runs(
     connection: &mut SqliteConnection,
     study: u64,

@@ -14,7 +14,7 @@ use leadline_protocol::{status::RunStatus, study::files::LeftoverFile, verdict::
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow, types::Json};
 use std::collections::BTreeMap;
 
-/// The failed or cancelled step that ended a study.
+/// The step that ended a study because it failed or was cancelled.
 #[derive(Clone, Debug)]
 pub(crate) struct LastStep {
     /// See `RunSummary::queue_order`.
@@ -38,9 +38,9 @@ impl Store {
         Ok(verdicts.collect())
     }
 
-    /// The first step whose failure or cancellation ended the study, if any. In a study that
-    /// retries failed runs, these are steps without any complete run, and runs that must not be
-    /// retried.
+    /// The first step whose failure or cancellation ended the study, if any. If the study retries
+    /// failed runs, only a step without any complete run, or a run that must not be retried, ends
+    /// the study.
     pub(crate) async fn last_step(&self, study: u64) -> Result<Option<LastStep>> {
         let last = |row: SqliteRow| {
             Ok(LastStep {
@@ -65,7 +65,7 @@ impl Store {
         .await?)
     }
 
-    /// Queued runs of a study after this position.
+    /// Returns the queued runs of a study after this queue position.
     pub(crate) async fn queued_runs_after(&self, study: u64, queue_order: u64) -> Result<Vec<u64>> {
         Ok(sqlx::query_scalar(
             "SELECT number FROM runs WHERE study = ? AND coalesce(retry_of, number) > ? AND status = 'queued' ORDER BY coalesce(retry_of, number)",
@@ -76,7 +76,7 @@ impl Store {
         .await?)
     }
 
-    /// Whether a run of the study has left the queue and started.
+    /// Whether a run of the study has started.
     pub(crate) async fn has_started(&self, study: u64) -> Result<bool> {
         let sql =
             "SELECT EXISTS (SELECT 1 FROM runs WHERE study = ? AND started_at_ms IS NOT NULL)";
@@ -120,8 +120,8 @@ impl Store {
         .await?)
     }
 
-    /// Adds a run to a study after its last step. `None` if the study has this step already, or has
-    /// been deleted.
+    /// Adds a run to a study after its last step. Returns `None` if the study already has this
+    /// step, or has been deleted.
     pub(crate) async fn append_step(
         &self,
         study: u64,

@@ -12,19 +12,19 @@ use leadline_compare::{fingerprint::VERSION, trend::points::SeriesRun};
 use leadline_protocol::{host::HostFacts, plan::job::ResolvedJob, report::Report};
 use sqlx::{FromRow, Row, query, query_as, query_scalar, sqlite::SqliteRow};
 
-/// The ended runs of a series. Changes whenever the runs of a trend do.
+/// Summary of the ended runs in a series. It changes whenever those runs change.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct SeriesExtent {
     pub runs: u64,
     pub newest: u64,
 }
 
-/// A run with the facts of its host.
+/// A run with the properties of its host.
 pub(crate) struct HostRun {
     pub host_fingerprint: String,
     pub host: HostFacts,
     pub resolved: Vec<ResolvedJob>,
-    /// Only for runs that did not record their storage.
+    /// Loaded only for runs that did not record their storage.
     pub report: Option<Report>,
 }
 
@@ -70,7 +70,7 @@ impl Store {
         Ok(tokio::try_join!(rows, total)?)
     }
 
-    /// A series without runs does not exist.
+    /// A series exists only if it has runs.
     pub(crate) async fn series_extent(&self, series: &SeriesKey) -> Result<SeriesExtent> {
         Ok(query_as(
             "SELECT count(*) AS runs, max(number) AS newest FROM runs
@@ -114,7 +114,7 @@ impl Store {
         Ok(runs)
     }
 
-    /// One run of each host fingerprint in a series.
+    /// Returns one run per host fingerprint in a series.
     pub(crate) async fn series_hosts(&self, series: &SeriesKey) -> Result<Vec<HostRun>> {
         let host_run = |row: SqliteRow| {
             Ok(HostRun {

@@ -55,7 +55,7 @@ impl Store {
     /// update are synced to disk; others survive a server crash.
     ///
     /// # Errors
-    /// The status of the run is not the expected one. Nothing is changed.
+    /// The run does not have the expected status. Nothing is changed.
     pub(crate) async fn store_records(&self, run: u64, records: &[Record]) -> Result<()> {
         let has_update = records.iter().any(|record| record.update.is_some());
         let mut transaction = if has_update {

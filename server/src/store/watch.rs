@@ -13,8 +13,7 @@ use tokio::{
 
 /// Interval between checks.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
-/// Interval between attempts to copy a deleted database, because the disk may not have enough
-/// space.
+/// Interval between attempts to copy a deleted database. An attempt can fail if the disk is full.
 const RESCUE_INTERVAL: Duration = Duration::from_secs(30);
 
 impl Store {
@@ -49,7 +48,7 @@ impl Store {
             let checked = self.health.file.check();
             let has_fault = self.health.fault().is_some();
             if self.health.observe(checked.map_err(Into::into)).is_ok() && has_fault {
-                // The outcome is recorded by `observe`.
+                // `observe` records the outcome.
                 let _ = self.health.observe(self.probe().await);
             }
             if rescue_at.is_some_and(|at| at <= Instant::now()) && self.health.file.is_deleted() {
@@ -76,7 +75,7 @@ impl Store {
     async fn copy_opened(&self) -> Result<PathBuf> {
         let copy = self.health.file.rescue_path(clock::now_ms());
         let partial = copy.with_extension("partial");
-        // Left by an earlier attempt.
+        // An earlier attempt left this file.
         let _ = std::fs::remove_file(&partial);
         backup::copy_into(&mut *self.readers.acquire().await?, &partial).await?;
         std::fs::rename(&partial, &copy)?;

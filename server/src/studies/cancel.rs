@@ -1,4 +1,4 @@
-//! Cancels studies, and the remaining steps after a step that failed or was cancelled.
+//! Cancels studies. Also cancels the remaining steps after a step that failed or was cancelled.
 
 use crate::{
     error::Error,
@@ -12,7 +12,8 @@ impl Runs {
     /// Cancels the queued and running steps of a study.
     pub(crate) async fn cancel_study(&self, number: u64) -> Result<StudySummary, Error> {
         let runs = self.clone();
-        // Detached, so that a run cannot leave the queue without its status change being stored.
+        // Runs in its own task, so that a run cannot leave the queue without its status change
+        // being stored.
         detached(async move { runs.cancel_steps(number).await }).await
     }
 
@@ -27,7 +28,7 @@ impl Runs {
                 detail: format!("Study #{number} is already {status}."),
             });
         }
-        // In reverse order, so that no further step starts.
+        // In reverse order, so that cancelling one step does not start the next one.
         for run in active.into_iter().rev() {
             self.cancel_or_stop(run.number).await?;
         }
@@ -63,7 +64,8 @@ impl Runs {
         Ok(())
     }
 
-    /// Returns what ended a study. A damaged study ends, because its data must not be used.
+    /// Returns what ended a study, if it ended early. A damaged study ends, because its data must
+    /// not be used.
     async fn study_end(&self, study: u64) -> anyhow::Result<Option<StudyEnd>> {
         match self.end_of_intact_study(study).await {
             Err(error) if error.is::<DamagedStudy>() => Ok(Some(StudyEnd {
@@ -74,7 +76,7 @@ impl Runs {
         }
     }
 
-    /// Takes the looks that are due.
+    /// Takes all looks that are due.
     async fn end_of_intact_study(&self, study: u64) -> anyhow::Result<Option<StudyEnd>> {
         self.take_due_looks(study).await?;
         if let Some(pairs) = self.store.decided_after(study).await? {
@@ -106,7 +108,7 @@ impl Runs {
     }
 }
 
-/// Why the later runs of a study do not start.
+/// Why the remaining runs of a study do not start.
 struct StudyEnd {
     /// Later runs have higher queue positions.
     queue_order: u64,

@@ -1,6 +1,6 @@
-//! Removes the temporary files of ended studies. Usually the last step of a study removes them, but
-//! they remain if that step was cancelled or killed. Their paths are stored when the study is
-//! created, so that the server can remove them after a restart.
+//! Removes the temporary files of ended studies. Usually, the last step of a study removes its
+//! files. If that step was cancelled or killed, the server removes them, even after a restart,
+//! because their paths are stored when the study is created.
 //!
 //! The runner determines which files belong to a study, and its guard checks whether they may be
 //! removed.
@@ -8,7 +8,7 @@
 use crate::runs::Runs;
 use leadline_protocol::study::files::OwnedFiles;
 
-/// Older studies were already handled at earlier starts.
+/// Number of studies to check at startup. Older studies were handled at earlier starts.
 const MAX_STUDIES_AT_START: u32 = 100;
 
 impl Runs {
@@ -46,7 +46,7 @@ impl Runs {
         }
     }
 
-    /// Removes the files that studies left behind before the server was restarted.
+    /// Removes the files of studies that ended while the server was not running.
     pub(crate) async fn clean_up_studies(&self) {
         match self
             .store

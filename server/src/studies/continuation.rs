@@ -1,5 +1,5 @@
-//! Adds the next run of a procedure whose runs depend on earlier results, such as a load–latency
-//! curve.
+//! Adds runs to studies whose procedure derives each run from earlier results, such as a
+//! load–latency curve.
 
 use crate::{
     runs::{Runs, detached},
@@ -15,12 +15,12 @@ use leadline_compare::procedure::{adds_runs, is_probe, next_step};
 use leadline_protocol::{plan::Plan, status::RunStatus};
 use serde_json::{Value, json};
 
-/// Open studies are checked when the server starts. Older ones ended before earlier starts.
+/// Number of open studies to check at startup. Older studies ended before earlier starts.
 const MAX_STUDIES_AT_START: u32 = 100;
 
 impl Runs {
-    /// Queues the next run of a study, or stores that there is no next run. Must be called before
-    /// the study's lock is released.
+    /// Queues the next run of a study, or records that no more runs are needed. Must be called
+    /// before the study's lock is released.
     pub(crate) async fn continue_study(&self, study: u64) {
         if let Err(error) = self.try_continue_study(study).await {
             tracing::error!(study, "cannot continue a study: {error:#}");
@@ -57,7 +57,7 @@ impl Runs {
         Ok(())
     }
 
-    /// `step`: document of a study step.
+    /// `step`: the document of the study step to add.
     async fn add_step(&self, stored: StoredStudy, step: &Value) -> anyhow::Result<()> {
         let study = stored.number;
         let run = json!({"jobs": step["jobs"], "study": stored.file_id});
@@ -92,7 +92,7 @@ impl Runs {
             sweep: Vec::new(),
         };
         let runs = self.clone();
-        // Detached, because a run that has been stored must be queued.
+        // Runs in its own task, because a run that has been stored must be queued.
         let queued = detached(async move { Ok(runs.queue_step(study, description, new).await?) });
         queued.await.map_err(|error| anyhow::anyhow!("{error}"))
     }
@@ -128,8 +128,8 @@ fn end_reason(study: &StoredStudy) -> &'static str {
     }
 }
 
-/// Whether the results determine the next run. A run that failed twice or was cancelled ends the
-/// study. If a rate was interrupted twice, the study continues with the next rate; if the probe was
+/// Whether the study continues with another run. A run that failed twice or was cancelled ends the
+/// study. If a rate was interrupted twice, the study continues with the next rate. If the probe was
 /// interrupted twice, the study ends.
 pub(super) fn awaits_next(study: &StoredStudy) -> bool {
     let Some(procedure) = study.procedure.as_ref().filter(|it| adds_runs(it)) else {

@@ -8,7 +8,7 @@ use crate::{
 use leadline_protocol::{runs_event::RunsEvent, study::detail::Study};
 
 impl Runs {
-    /// Changes the name of a study, and of its runs.
+    /// Changes the name of a study, and the names of its runs accordingly.
     pub(crate) async fn rename_study(&self, number: u64, name: &str) -> Result<Study, Error> {
         let store = self.store.clone();
         let new_name = name.to_owned();

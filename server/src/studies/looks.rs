@@ -10,11 +10,11 @@ use leadline_protocol::{
     study::until_decided::{Look, PlannedLook, UntilDecided},
 };
 
-/// Undecided studies are checked when the server starts. Older ones ended before earlier starts.
+/// Number of undecided studies to check at startup. Older studies ended before earlier starts.
 const MAX_STUDIES_AT_START: u32 = 100;
 
 impl Runs {
-    /// Stores the looks at a study whose runs have ended. Must be called before another run of the
+    /// Stores each look of a study whose runs have ended. Must be called before another run of the
     /// study starts.
     pub(crate) async fn take_due_looks(&self, study: u64) -> anyhow::Result<()> {
         while let Some(stored) = self.store.study(study).await?
@@ -31,7 +31,7 @@ impl Runs {
         Ok(())
     }
 
-    /// Stores the looks that were due when the server was killed.
+    /// Takes the looks that were due when the previous server process was killed.
     pub(crate) async fn take_overdue_looks(&self) -> anyhow::Result<()> {
         for study in self.store.undecided_studies(MAX_STUDIES_AT_START).await? {
             log_damaged(self.take_due_looks(study).await)?;
@@ -51,7 +51,7 @@ impl Runs {
             .iter()
             .filter(|run| run.repeat <= Some(planned.pairs));
         for run in of_look {
-            // A run without an intact result leaves its block incomplete.
+            // If a run has no intact result, its block stays incomplete.
             let run = self.store.run(run.number).await?;
             runs.extend(run.filter(|run| !run.summary.damaged));
         }
@@ -64,7 +64,7 @@ impl Runs {
     }
 }
 
-/// The first look that has not been taken and whose runs have ended.
+/// Returns the first look that has not been taken although its runs have ended.
 pub(super) fn due_look(study: &StoredStudy) -> Option<PlannedLook> {
     let until = study.until_decided.as_ref()?;
     let next = until.next_look(&study.looks)?;

@@ -1,4 +1,4 @@
-//! Results of studies whose runs follow a procedure, and the decision to end them.
+//! Results of studies whose runs follow a procedure. Also decides when such a study ends.
 
 use crate::{error::Error, runs::Runs, store::studies::StoredStudy};
 use leadline_compare::{
@@ -9,14 +9,14 @@ use leadline_compare::{
 use leadline_protocol::{run::Run, status::RunStatus, study::procedure::ProcedureResults};
 use std::collections::BTreeMap;
 
-/// A run of a procedure; `first_attempt` is the status of the run that it retries.
+/// A run of a procedure. If it is a retry, `first_attempt` is the status of the failed run.
 pub(super) struct StoredRun {
     run: Run,
     first_attempt: Option<RunStatus>,
 }
 
 impl Runs {
-    /// Results of a study's procedure so far.
+    /// Returns the results of a study's procedure so far.
     pub(crate) async fn procedure_results(&self, number: u64) -> Result<ProcedureResults, Error> {
         let stored = self.stored_study(number).await?;
         let Some(procedure) = stored.procedure.clone() else {
@@ -32,8 +32,8 @@ impl Runs {
         Ok(found.await?)
     }
 
-    /// Why the remaining runs of a study are not needed. Stores the decision before it has any
-    /// effect, so that the study's status follows from it.
+    /// Returns why the remaining runs of a study are not needed, if so. The decision is stored
+    /// before it takes effect, because the study's status is derived from it.
     pub(super) async fn procedure_end(&self, number: u64) -> anyhow::Result<Option<String>> {
         let Some(stored) = self.store.study(number).await? else {
             return Ok(None);
@@ -50,13 +50,13 @@ impl Runs {
         Ok(end)
     }
 
-    /// One element per run of the plan. Runs without an intact result have none.
+    /// Returns one element per planned run: `None` if the run has no intact result.
     pub(super) async fn procedure_runs(
         &self,
         stored: &StoredStudy,
     ) -> anyhow::Result<Vec<Option<StoredRun>>> {
         let mut by_step: BTreeMap<u32, StoredRun> = BTreeMap::new();
-        // A retry comes after the run that failed.
+        // Retries come after the failed runs, so they replace them.
         for summary in &stored.runs {
             let Some(run) = self.store.run(summary.number).await? else {
                 continue;
@@ -73,7 +73,7 @@ impl Runs {
     }
 }
 
-/// Computes a result on a thread that may block.
+/// Computes a result on a blocking thread.
 pub(super) async fn with_inputs<T: Send + 'static>(
     runs: Vec<Option<StoredRun>>,
     compute: impl FnOnce(&[Option<ProcedureRun>]) -> T + Send + 'static,

@@ -1,21 +1,21 @@
-//! A failed run of a repeated study is retried once, at the same queue position.
+//! Retries a failed run of a repeated study once, at the same queue position.
 
 use crate::runs::{Runs, detached};
 
 impl Runs {
-    /// Queues a retry if the last run of a study failed. Must be called before the study's
-    /// lock is released, so that the retry is the next run.
+    /// Queues a retry if the last run of a study failed. Must be called before the study's lock is
+    /// released, so that the retry runs next.
     pub(crate) async fn retry_failed_run(&self, study: u64) {
         if let Err(error) = self.retry_failed_runs().await {
             tracing::error!(study, "cannot retry a failed run: {error:#}");
         }
     }
 
-    /// Queues a retry for each failed run.
+    /// Queues the missing retries of all failed runs.
     pub(crate) async fn retry_failed_runs(&self) -> anyhow::Result<()> {
         for failed in self.store.failed_runs().await? {
             let runs = self.clone();
-            // Detached, because a run that has been stored must be queued.
+            // Runs in its own task, because a run that has been stored must be queued.
             let queued = detached(async move { Ok(runs.queue_retry(failed).await?) });
             queued.await.map_err(|error| anyhow::anyhow!("{error}"))?;
         }

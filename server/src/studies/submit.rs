@@ -32,7 +32,7 @@ pub(crate) struct StudyRequest {
     pub host: Option<String>,
     /// Tags of all runs.
     pub tags: Option<Vec<String>>,
-    /// Confirmations that data may be overwritten; also in the document.
+    /// Confirmations that data may be overwritten. The document contains them as well.
     pub confirm: Option<Vec<String>>,
 }
 
@@ -60,7 +60,7 @@ impl Runs {
         let devices = self.devices_for(&all_jobs(&plan)).await?;
         let new = new_study(request, plan, &devices);
         let runs = self.clone();
-        // Detached, because runs that have been stored must be queued.
+        // Runs in its own task, because runs that have been stored must be queued.
         detached(async move { runs.enqueue_study(&new, key.as_ref()).await }).await
     }
 
@@ -91,7 +91,7 @@ impl Runs {
         for run in numbers {
             self.publish_summary(run).await;
         }
-        // Once, because it reads all runs.
+        // Published once for all runs, because publishing a study reads all of its runs.
         self.publish_study(number).await;
         self.publish_queue();
         // Read the study before starting it, so that the response shows it as queued.

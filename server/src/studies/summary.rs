@@ -1,4 +1,4 @@
-//! Study status and summary, derived from the runs. Pure.
+//! Derives the status and the summary of a study from its runs. Pure.
 
 use crate::{
     store::studies::StoredStudy,
@@ -28,7 +28,7 @@ pub(crate) fn summary(study: &StoredStudy) -> StudySummary {
         .copied()
         .filter(|run| !is_not_needed(study, run))
         .collect();
-    // A look may continue or end the study.
+    // The next look may continue or end the study.
     let is_open = study.awaits_retry || due_look(study).is_some() || awaits_next(study);
     let status = if is_open {
         StudyStatus::Running
@@ -58,7 +58,7 @@ pub(crate) fn summary(study: &StoredStudy) -> StudySummary {
     }
 }
 
-/// Shown instead of a verdict.
+/// Shown in place of a verdict.
 const DAMAGED: &str = "The stored data of this run does not match its checksum, so the study's results do not contain it.";
 
 fn retried_runs(study: &StoredStudy) -> BTreeSet<u64> {
@@ -70,9 +70,9 @@ fn is_repeated(retried: &BTreeSet<u64>, run: &RunSummary) -> bool {
     run.status != RunStatus::Done && retried.contains(&run.number)
 }
 
-/// Whether the study was decided, or its procedure ended, without the run: it did not start, or was
-/// interrupted and the study continued. If the server was stopped before it cancelled the remaining
-/// runs, those with a confirmation are interrupted.
+/// Whether the study was decided, or its procedure ended, without this run: the run did not start,
+/// or it was interrupted and the study continued. Runs with a confirmation are interrupted if the
+/// server stopped before it could cancel the remaining runs.
 fn is_not_needed(study: &StoredStudy, run: &RunSummary) -> bool {
     let is_decided = UntilDecided::decision(&study.looks).is_some();
     let has_ended = is_decided || study.ended.is_some();
@@ -118,8 +118,8 @@ pub(crate) fn study(stored: StoredStudy, verdicts: &BTreeMap<u64, Verdicts>) -> 
         .cloned()
         .partition(|run| is_repeated(&retried, run));
     let by_position = |mut runs: Vec<RunSummary>| -> BTreeMap<_, _> {
-        // A damaged run may have the position of an intact one. Intact runs come last, so they are
-        // kept.
+        // A damaged run may claim the position of an intact one. Intact runs come last, so they
+        // win.
         runs.sort_by_key(|run| !run.damaged);
         let runs = runs.into_iter();
         runs.map(|run| ((run.step, run.repeat), run)).collect()
@@ -152,7 +152,7 @@ pub(crate) fn study(stored: StoredStudy, verdicts: &BTreeMap<u64, Verdicts>) -> 
     leftover_files.retain(|file| file.reason.is_some());
     let mut steps: Vec<StudyStep> = steps.collect();
     let results = statistics(&steps);
-    // The steps run in random order, so the first run may belong to any step.
+    // Steps run in random order, so the first run may belong to any of them.
     let reference = results.first().and_then(|result| result.iops.median);
     for step in &mut steps {
         let run = step.run.as_ref();

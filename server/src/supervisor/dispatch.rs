@@ -22,7 +22,7 @@ impl Runs {
         }
     }
 
-    /// Lets other runs start even though the runner of an ended run has not exited.
+    /// Lets other runs start although the runner of an ended run has not exited.
     pub(crate) fn hang(&self, number: u64) {
         self.scheduler().queue.hang(number);
         self.released.send_replace(());

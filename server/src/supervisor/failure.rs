@@ -1,9 +1,9 @@
-//! Removes confirmations from the failures that runners send. Events are visible to everyone with
-//! read access, and anyone who has the code of a confirmation can overwrite the data. Pure.
+//! Removes confirmation codes from the failures that runners report. Events are visible to everyone
+//! with read access, and anyone who has the code of a confirmation can overwrite the data. Pure.
 
 use leadline_protocol::result::Failure;
 
-/// Replaces the remedies that contain a code with `remedy`.
+/// Replaces each remedy that contains a code with `remedy`.
 pub(super) fn without_confirmations(mut failure: Failure, remedy: &str) -> Failure {
     let problems = failure.problems.iter_mut();
     for problem in problems.filter(|problem| problem.is_confirmation()) {

@@ -1,5 +1,5 @@
-//! Cached results of the runner's host queries. They are shared by all clients, so that open pages
-//! do not start processes during a measurement.
+//! Caches results of the runner's host queries for all clients, so that open pages do not start
+//! processes during a measurement.
 
 use crate::{error::RunnerError, supervisor::runner::Runner};
 use leadline_protocol::{device::DeviceList, doctor::Doctor, host::HostFacts};
@@ -9,7 +9,7 @@ use std::{
 };
 use tokio::sync::Mutex;
 
-/// Short, because devices can come into use at any time.
+/// Short, because a device can be put to use at any time.
 const DEFAULT_AGE: Duration = Duration::from_secs(30);
 
 /// Maximum age of a result.
@@ -53,8 +53,8 @@ impl HostCache {
     }
 }
 
-/// A result, and when its query started. Locked during a query, so that concurrent requests share
-/// the result.
+/// A result and the time at which its query started. The lock is held during a query, so that
+/// concurrent requests share the result.
 struct Cached<T>(Mutex<Option<(Instant, T)>>);
 
 impl<T> Default for Cached<T> {
@@ -74,7 +74,8 @@ impl<T: Clone> Cached<T> {
         let mut cached = self.0.lock().await;
         if let Some((began, value)) = &*cached {
             let is_recent = match max_age {
-                // Accepts a result that was queried for another request while this one waited.
+                // A result is accepted if another request started its query after this request
+                // arrived.
                 MaxAge::Zero => *began >= requested,
                 MaxAge::Default => began.elapsed() < DEFAULT_AGE,
                 MaxAge::Unlimited => true,
@@ -108,7 +109,7 @@ mod tests {
         assert_eq!((first.unwrap(), second.unwrap()), (0, 0));
         assert_eq!(get(MaxAge::Unlimited).await.unwrap(), 0);
         let (first, second) = tokio::join!(get(MaxAge::Zero), get(MaxAge::Zero));
-        // Both queries started before these requests, which require a query that starts later.
+        // The first two queries started before these requests, so a later query is required.
         assert!(first.unwrap() >= 1 && second.unwrap() >= 1);
     }
 }

@@ -1,4 +1,4 @@
-//! Processes that the kernel has killed because memory was exhausted.
+//! Counts processes that the kernel killed because memory was exhausted.
 
 use std::fs;
 

@@ -21,18 +21,18 @@ use tokio::{
 
 /// Maximum size of an event, in bytes. A report of 64 jobs with full histograms is far smaller.
 const MAX_LINE: u64 = 64 * 1024 * 1024;
-/// Number of events buffered for the journal before the runner's pipe fills up.
+/// Number of events to buffer for the journal. If the buffer is full, the runner's pipe fills up.
 const MAX_UNREAD: usize = 256;
-/// Number of stderr bytes to keep.
+/// Number of stderr bytes to keep, from the end.
 const STDERR_TAIL: usize = 8 * 1024;
-/// Timeout for reading the remaining stderr output after the exit. Another process may hold the
-/// pipe open, so EOF may never arrive.
+/// Timeout for reading the remaining stderr output after the exit. If another process holds the
+/// pipe open, EOF never arrives.
 const STDERR_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// An event, or the reason why a line is invalid.
 pub(super) type EventResult = Result<Event, String>;
 
-/// Dropping it kills the process.
+/// Kills the process when dropped.
 pub(crate) struct RunnerProcess {
     child: Child,
     events: mpsc::Receiver<EventResult>,
@@ -95,7 +95,8 @@ impl RunnerProcess {
     }
 
     fn signal(&self, signal: Signal) {
-        // The process ID is not reused before `wait` returns; afterward, `id` is `None`.
+        // The kernel does not reuse the process ID until `wait` returns. After that, `id` is
+        // `None`.
         let id = self.child.id();
         if let Some(pid) = id.and_then(|id| Pid::from_raw(id.cast_signed())) {
             let _ = kill_process(pid, signal);
@@ -103,8 +104,8 @@ impl RunnerProcess {
     }
 }
 
-/// Writes the input and closes the pipe. If the child does not read the input, it reports the
-/// failure itself.
+/// Writes the input and closes the pipe. Ignores errors: a child that cannot read its input reports
+/// the failure itself.
 pub(super) fn write_stdin(child: &mut Child, input: &Value) {
     if let Some(mut stdin) = child.stdin.take() {
         let bytes = input.to_string().into_bytes();
@@ -121,7 +122,7 @@ async fn forward_events(mut stdout: impl AsyncBufRead + Unpin, sender: mpsc::Sen
         let event = match limited.read_until(b'\n', &mut line).await {
             Ok(0) => return,
             Ok(_) if line.ends_with(b"\n") => parse_event(&line),
-            // The runner was killed while writing.
+            // The last line is incomplete because the runner was killed while writing it.
             Ok(read) if (read as u64) < MAX_LINE => return,
             Ok(_) => Err(format!("event longer than {MAX_LINE} bytes")),
             Err(error) => Err(format!("cannot read events: {error}")),

@@ -1,4 +1,4 @@
-//! Recovery when the server starts: queued runs are queued again in order, except those that
+//! Recovers runs when the server starts. Queued runs are queued again in order, except runs that
 //! overwrite data. Runs that had left the queue become `interrupted` and keep their samples.
 
 use crate::{
@@ -19,7 +19,7 @@ const NOT_STARTED: &str = "The server stopped before the run started. The run ov
 impl Runs {
     /// Returns the number of interrupted runs.
     pub(crate) async fn recover(&self) -> anyhow::Result<usize> {
-        // Cancelling the steps of an ended study releases locks, but no run may start yet.
+        // No run may start yet, although cancelling the steps of an ended study releases locks.
         self.scheduler().paused = true;
         let mut interrupted = 0;
         for run in self.store.unfinished_runs().await? {

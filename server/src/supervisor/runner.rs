@@ -1,4 +1,4 @@
-//! Runner program commands.
+//! Commands of the runner program.
 
 use crate::{
     config::{ResolvedConfig, TOKEN_VARIABLES},
@@ -30,7 +30,7 @@ use tokio::{process::Command, sync::Semaphore, time::timeout};
 
 /// Timeout for all commands except `run`. Long enough for disks that have to spin up.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(20);
-/// Maximum number of concurrent commands. Web forms request a plan on every keystroke, which must
+/// Maximum number of concurrent commands. Web forms request plans while the user types; these must
 /// not take CPU time from measurements.
 const MAX_COMMANDS: usize = 2;
 
@@ -38,10 +38,10 @@ const MAX_COMMANDS: usize = 2;
 pub(crate) struct Runner {
     program: PathBuf,
     target_roots: Vec<PathBuf>,
-    /// Device and inode number of each root when the server started. If the directory is replaced,
-    /// it is no longer the same root.
+    /// Device and inode number of each target root when the server started. A directory that
+    /// replaces a root is not accepted as that root.
     root_ids: Vec<String>,
-    /// Identities of devices that raw writes are permitted to.
+    /// Identities of devices to which raw writes are permitted.
     raw_writes: Vec<String>,
     data_dir: PathBuf,
     commands: Arc<Semaphore>,
@@ -70,19 +70,19 @@ impl Runner {
     /// Waits until the previous server's runners have exited.
     pub(crate) async fn wait_for_previous(&self) -> std::io::Result<()> {
         let lock = runner_lock::acquire(&self.data_dir).await?;
-        // Fails only if called twice.
+        // Sending fails only if this is called twice.
         let _ = self.lock.set(lock);
         Ok(())
     }
 
-    /// Plans a run or a study. Problems are part of the plan.
+    /// Plans a run or a study. Problems are returned in the plan, not as errors.
     pub(crate) async fn plan<T: DeserializeOwned>(&self, input: &Value) -> Result<T, RunnerError> {
         let mut command = self.command("plan");
         self.read_json(command.args(["-", "--json"]), Some(input))
             .await
     }
 
-    /// Parses jobs from text. Errors in the text are part of the result.
+    /// Parses jobs from text. Errors in the text are returned in the result.
     pub(crate) async fn import(&self, request: &ImportRequest) -> Result<Import, RunnerError> {
         let input =
             serde_json::to_value(request).map_err(|error| RunnerError(error.to_string()))?;
@@ -131,12 +131,12 @@ impl Runner {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true);
-        // Lets the runner detect that the database is on the disk under test.
+        // Passed to the runner so that it can detect that the database is on the disk under test.
         command.env("LEADLINE_DATA_DIR", &self.data_dir);
         for variable in TOKEN_VARIABLES {
             command.env_remove(variable);
         }
-        // A Ctrl-C in the terminal must reach only the server, which stops its runners.
+        // Ctrl-C in a terminal must reach only the server, which then stops its runners.
         command.process_group(0);
         command
     }
@@ -174,7 +174,7 @@ impl Runner {
     }
 }
 
-/// `None` only if the directory has disappeared since the server started.
+/// `None` only if the directory has been removed since the server started.
 fn root_id(root: &PathBuf) -> Option<String> {
     let found = std::fs::metadata(root).ok()?;
     Some(format!("{}:{}", found.dev(), found.ino()))

@@ -1,6 +1,6 @@
-//! Detects runners started by a previous server process. The server and all its runners share a
-//! lock: they inherit the open file, so the kernel releases the lock when the last of them exits.
-//! The next server process waits for an exclusive lock.
+//! Detects runners started by a previous server process. The server and all of its runners share a
+//! lock through the same open file, which the runners inherit. The kernel releases the lock when
+//! the last of these processes exits. The next server process waits for an exclusive lock.
 
 use rustix::{
     fs::{FlockOperation, flock},
@@ -16,7 +16,7 @@ use tokio::time::sleep;
 /// In the data directory.
 const FILE_NAME: &str = "runners";
 const RETRY_INTERVAL: Duration = Duration::from_millis(50);
-/// Runners usually exit within this time after their server has exited.
+/// Runners usually exit within this time after the server has exited.
 const WARN_AFTER: Duration = Duration::from_secs(2);
 
 /// Waits until all runners of the previous server have exited, and returns the lock for new runners

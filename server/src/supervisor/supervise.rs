@@ -33,21 +33,21 @@ use tokio::{
     time::{Instant, sleep, sleep_until, timeout, timeout_at},
 };
 
-/// Timeout for the report after a cancel request.
+/// Timeout for the report after a cancellation request.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
-/// The same timeout during shutdown, which may take five seconds in total.
+/// Timeout for the report during shutdown, which may take five seconds in total.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(2_500);
 /// Timeout for the exit after SIGKILL, or after the report of a stopped run. A process that takes
 /// longer is blocked in the kernel by an I/O.
 const KILL_TIMEOUT: Duration = Duration::from_secs(1);
-/// Timeout for the exit after the report, after a failure, or after the end of the events.
+/// Timeout for the exit after the report, a failure or the end of the event stream.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Delay between attempts to store a failure.
 const RETRY_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Executes a run that has left the queue, and finally releases its locks.
 pub(super) async fn supervise(runs: Runs, number: u64, buffer: Arc<EventBuffer>) {
-    // Read first, because the run may be deleted as soon as it has ended.
+    // Read first: once the run has ended, it may be deleted at any time.
     let study = runs.study_of(number).await;
     let mut unkillable = None;
     if let Err(error) = execute(&runs, number, buffer, &mut unkillable).await {
@@ -64,7 +64,7 @@ pub(super) async fn supervise(runs: Runs, number: u64, buffer: Arc<EventBuffer>)
         runs.continue_study(study).await;
     }
     if let Some(mut process) = unkillable {
-        // The device stays locked while kernel I/O on it is pending.
+        // The device stays locked while the kernel has pending I/O on it.
         runs.hang(number);
         process.wait().await;
     }
@@ -74,8 +74,9 @@ pub(super) async fn supervise(runs: Runs, number: u64, buffer: Arc<EventBuffer>)
     runs.release(number);
 }
 
-/// Marks a run as failed because its events could not be stored, for a reason other than a database
-/// fault such as a full disk. Retries until this succeeds; the run holds its locks until then.
+/// Marks a run as failed because its events could not be stored for a reason other than a database
+/// fault (such as a full disk). Retries until the status is stored. Until then, the run holds its
+/// locks.
 async fn store_failure(runs: &Runs, number: u64, reason: &str) {
     while let Err(error) = try_store_failure(runs, number, reason).await {
         tracing::error!(run = number, "cannot store a failure, retrying: {error:#}");
@@ -107,14 +108,14 @@ async fn execute(
     let published = publish_changes(runs.clone(), number, journal.stored_status());
     let published = tokio::spawn(published);
     let ended = execute_with(runs, number, &mut journal, stop, unkillable).await;
-    // If the journal failed, its error caused the error in `ended`.
+    // If the journal failed, return its error, which caused the error in `ended`.
     journal.close().await?;
     published.await?;
     ended
 }
 
-/// Publishes the run whenever its stored status changes. The final status is published after all
-/// event streams have ended.
+/// Publishes the run after each stored status change, except the final one, which is published
+/// after all event streams have ended.
 async fn publish_changes(runs: Runs, number: u64, mut status: watch::Receiver<RunStatus>) {
     while status.changed().await.is_ok() {
         if !status.borrow_and_update().is_final() {
@@ -171,7 +172,7 @@ async fn execute_with(
     supervision.finish(exit, stderr_tail, out_of_memory).await
 }
 
-/// The run, in the form that the runner reads.
+/// Converts a run to the input format of the runner.
 async fn runner_input(runs: &Runs, run: &Run) -> anyhow::Result<Value> {
     let targets = run.resolved.iter().flatten().flat_map(|job| &job.targets);
     let devices: Vec<&str> = targets.filter_map(Target::device_id).collect();
@@ -184,7 +185,7 @@ async fn runner_input(runs: &Runs, run: &Run) -> anyhow::Result<Value> {
     }
     let confirm = runs.store.confirmations(run.summary.number).await?;
     if let Some(first) = confirm.first() {
-        // The age of the confirmation was checked when the run was requested.
+        // The age of the confirmation was already checked when the run was requested.
         input["accepted_minute"] = json!(planned_minute(first));
         input["confirm"] = json!(confirm);
     }
@@ -197,7 +198,7 @@ struct Supervision<'a> {
     study: Option<u64>,
     journal: &'a mut Journal,
     stop: watch::Receiver<Option<StopRequest>>,
-    /// When to kill the process, after its result or a stop request.
+    /// Time at which to kill the process. Set after its result or after a stop request.
     deadline: Option<Instant>,
     report: Option<Report>,
     failure: Option<Failure>,
@@ -205,7 +206,7 @@ struct Supervision<'a> {
 }
 
 impl Supervision<'_> {
-    /// Starts the runner and waits until it exits. Returns how it exited and its last line of
+    /// Starts the runner and waits until it exits. Returns the exit status and the last line of
     /// stderr.
     async fn run(
         &mut self,
@@ -234,8 +235,9 @@ impl Supervision<'_> {
         read.map(|()| (exit, stderr_tail))
     }
 
-    /// Records events until the last one or the deadline. After its report, a process whose I/O
-    /// hangs in the kernel can neither exit nor close its output.
+    /// Records events until the last one or until the deadline. The deadline is needed because a
+    /// process whose I/O hangs in the kernel can neither exit nor close its output, even after its
+    /// report.
     async fn read_events(&mut self, process: &mut RunnerProcess) -> anyhow::Result<()> {
         loop {
             tokio::select! {
@@ -306,7 +308,7 @@ impl Supervision<'_> {
         })
     }
 
-    /// Waits for the exit and kills the process at the deadline.
+    /// Waits until the process exits, and kills it at the deadline.
     async fn wait(&mut self, process: &mut RunnerProcess) -> RunnerExit {
         let now = Instant::now();
         let deadline = self.deadline.unwrap_or(now + EXIT_TIMEOUT);
@@ -342,8 +344,8 @@ impl Supervision<'_> {
     }
 }
 
-/// Returns the next event once the journal can accept it. The caller can handle stop requests until
-/// then.
+/// Waits until the journal can accept an event, and returns the next one. The caller can
+/// handle stop requests in the meantime.
 async fn next_event(journal: &Journal, process: &mut RunnerProcess) -> Option<EventResult> {
     journal.ready().await;
     process.next_event().await

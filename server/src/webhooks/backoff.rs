@@ -1,8 +1,8 @@
-//! When a message is sent again. Pure.
+//! Determines when a message is sent again. Pure.
 
 const MINUTE: u64 = 60;
 const HOUR: u64 = 60 * MINUTE;
-/// Delays after failed attempts, in seconds. They add up to a day.
+/// Delays after failed attempts, in seconds. Together, they span a day.
 const DELAYS: [u64; 9] = [
     10,
     MINUTE,
@@ -15,11 +15,11 @@ const DELAYS: [u64; 9] = [
     8 * HOUR,
 ];
 
-/// The longest delay that a receiver can request, in seconds.
+/// Maximum delay that a receiver can request, in seconds.
 const MAX_REQUESTED: u64 = 8 * HOUR;
 
-/// The delay after this number of attempts, in milliseconds; `None` after the last one.
-/// `requested` is the delay that the receiver has requested, in seconds.
+/// Returns the delay after this number of attempts, in milliseconds, or `None` after the last
+/// attempt. `requested` is the delay that the receiver has requested, in seconds.
 pub(crate) fn delay_ms(attempts: u32, requested: Option<u64>) -> Option<u64> {
     let index = attempts.checked_sub(1)?;
     let delay = *DELAYS.get(index as usize)?;

@@ -1,4 +1,5 @@
-//! Sends stored messages: at least once, in order per receiver, with growing delays after failures.
+//! Sends stored messages. Each message is sent at least once, in order per receiver, and with
+//! increasing delays after failures.
 
 use crate::{
     clock::now_ms,
@@ -17,7 +18,7 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 const POLL: Duration = Duration::from_millis(500);
-/// Delay after a database error.
+/// Delay after a database error, before the next try.
 const RETRY: Duration = Duration::from_secs(10);
 
 impl Runs {
@@ -44,7 +45,7 @@ impl Runs {
     }
 
     async fn deliver(&self, delivery: &PendingDelivery) -> anyhow::Result<()> {
-        // It may have been deleted.
+        // The webhook may have been deleted.
         let Some(webhook) = self.store.webhook(delivery.webhook).await? else {
             return Ok(());
         };

@@ -1,4 +1,4 @@
-//! Contents of messages. Pure.
+//! Builds the contents of messages. Pure.
 
 use crate::store::schedule_starts::{ActiveStart, Start};
 use leadline_protocol::{
@@ -22,7 +22,7 @@ pub(crate) fn test_message(at_ms: u64) -> WebhookMessage {
     }
 }
 
-/// `None` for a start that was not missed.
+/// Returns `None` if the start was not missed.
 pub(crate) fn missed_start(
     (schedule, name): (u64, &str),
     start: &Start,
@@ -52,7 +52,7 @@ pub(crate) fn missed_start(
     })
 }
 
-/// `status` is `None` if the document was rejected.
+/// `status`: `None` if the document was rejected.
 pub(crate) fn run_failed(
     name: &str,
     start: &ActiveStart,

@@ -19,7 +19,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum size of the head of a response, in bytes.
 const MAX_HEAD: usize = 16 * 1024;
 
-/// A message with its headers.
+/// A message and its headers.
 pub(super) struct Message {
     pub id: String,
     /// In seconds since the Unix epoch.
@@ -31,11 +31,11 @@ pub(super) struct Message {
 /// Result of an attempt.
 pub(super) struct Outcome {
     pub is_delivered: bool,
-    /// The receiver does not accept further attempts.
+    /// Whether the receiver rejects any further attempts.
     pub is_final: bool,
     /// Value of the header `Retry-After`, in seconds.
     pub retry_after: Option<u64>,
-    /// The receiver's response, or why there is none.
+    /// The receiver's response, or why there was none.
     pub text: String,
 }
 
@@ -89,7 +89,7 @@ async fn try_send(target: &Target, message: Message) -> anyhow::Result<Response<
     let mut builder = http1::Builder::new();
     builder.max_buf_size(MAX_HEAD);
     let (mut sender, connection) = builder.handshake(TokioIo::new(stream)).await?;
-    // Ends with the sender.
+    // This task ends when the sender is dropped.
     let connection = tokio::spawn(connection);
     let request = Request::post(&target.path_and_query)
         .header(header::HOST, &target.authority)
@@ -107,8 +107,7 @@ async fn try_send(target: &Target, message: Message) -> anyhow::Result<Response<
     response.context("no HTTP response")
 }
 
-/// Connects to one of the addresses that were checked, so that a later name lookup cannot change
-/// the address.
+/// Connects to one of the checked addresses, so that a later DNS lookup cannot change the target.
 async fn connect(target: &Target) -> anyhow::Result<TcpStream> {
     let found = lookup_host((target.host.as_str(), target.port)).await;
     let addresses: Vec<_> = found.context("unknown host")?.collect();

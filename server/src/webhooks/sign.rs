@@ -1,4 +1,4 @@
-//! Signatures of messages as defined by Standard Webhooks. Pure.
+//! Signs messages as defined by Standard Webhooks. Pure.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use hmac::{Hmac, KeyInit, Mac};
@@ -30,7 +30,7 @@ pub(crate) fn signature(key: &[u8], id: &str, timestamp: u64, body: &str) -> Str
 mod tests {
     use super::*;
 
-    /// The example of the Standard Webhooks specification and its reference libraries.
+    /// Example from the Standard Webhooks specification and its reference libraries.
     #[test]
     fn signature_matches_the_reference() {
         let key = parse_secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();

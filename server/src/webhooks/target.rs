@@ -1,4 +1,4 @@
-//! URLs of webhooks, and the addresses that they may refer to. Pure.
+//! URLs of webhooks, and the addresses to which they may point. Pure.
 
 use hyper::{
     Uri,
@@ -87,7 +87,7 @@ pub(crate) fn check(url: &str) -> Result<Target, (String, &'static str)> {
         );
         return Err((detail, "Use the address of the receiver."));
     }
-    // getaddrinfo parses such names as addresses in legacy notations, such as 0xa9fea9fe.
+    // getaddrinfo would parse such names as addresses in legacy notations, such as 0xa9fea9fe.
     let last = target.host.trim_end_matches('.').rsplit('.').next();
     let is_number = last.is_some_and(|last| {
         let hex = last.strip_prefix("0x").or_else(|| last.strip_prefix("0X"));
@@ -124,7 +124,7 @@ fn encode(character: char) -> String {
     bytes.map(|byte| format!("%{byte:02X}")).collect()
 }
 
-/// Rejects addresses that cannot belong to a receiver. 169.254.169.254, for example, returns the
+/// Rejects addresses that no legitimate receiver can have. For example, 169.254.169.254 returns the
 /// credentials of cloud instances.
 pub(crate) fn is_permitted(address: IpAddr) -> bool {
     match address.to_canonical() {

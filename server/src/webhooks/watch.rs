@@ -11,9 +11,10 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-/// Delay before a comparison, so that changes in quick succession are compared only once.
+/// Delay before a comparison, so that several changes in quick succession cause only one
+/// comparison.
 const DELAY: Duration = Duration::from_secs(1);
-/// Some changes are not published, such as the fingerprints of stored runs.
+/// Also needed because some changes are not published, such as new fingerprints of stored runs.
 const INTERVAL: Duration = Duration::from_secs(15);
 
 impl Runs {
@@ -41,7 +42,7 @@ impl Runs {
         Ok(())
     }
 
-    /// The first state with a baseline is not a change.
+    /// A change is reported only relative to an earlier state with the same baseline.
     pub(crate) async fn store_trend_state(&self, series: &TrendSeries) -> Result<(), Error> {
         let (Some(baseline), Some(state)) = (&series.baseline, &series.state) else {
             return Ok(());

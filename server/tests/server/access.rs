@@ -9,7 +9,7 @@ use tokio::{
 };
 use tokio_tungstenite::tungstenite;
 
-/// All endpoints in the OpenAPI document that require access.
+/// All OpenAPI endpoints that require a token.
 pub(crate) fn endpoints() -> Vec<(Method, String)> {
     let document: Value =
         serde_json::from_str(&leadline_server::api::routes::openapi_json()).unwrap();
@@ -212,7 +212,7 @@ async fn foreign_origins_are_403_on_all_endpoints() {
     assert_eq!(server.send(own).await.0, StatusCode::UNPROCESSABLE_ENTITY);
 }
 
-/// Opens a WebSocket. Returns 101 or the status of the problem.
+/// Tries to open a WebSocket. Returns 101, or the error status.
 async fn open(server: &Program, path: &str, headers: &[(&str, &str)]) -> u16 {
     let stream = TcpStream::connect(&server.address).await.unwrap();
     let mut request = tungstenite::http::Request::builder()

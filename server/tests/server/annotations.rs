@@ -19,7 +19,7 @@ async fn delete(server: &Program, path: &str) -> StatusCode {
     server.send(server.request(Method::DELETE, path)).await.0
 }
 
-/// Text of the annotations, in API order.
+/// Annotation texts in the order in which the API returns them.
 fn texts(run: &Value) -> Vec<&str> {
     let annotations = run["annotations"].as_array().unwrap().iter();
     annotations
@@ -48,7 +48,7 @@ async fn annotations_are_part_of_the_run_and_its_exports() {
     let changed = async {
         while let Some(frame) = socket.next().await {
             let frame = frame.unwrap();
-            // Pings have no text.
+            // Skip pings, which have no text.
             let frame: Value = serde_json::from_str(frame.to_text().unwrap()).unwrap_or_default();
             if frame["type"] == "annotations" {
                 return frame;
@@ -80,7 +80,7 @@ async fn annotations_are_part_of_the_run_and_its_exports() {
     assert_eq!(delete(&server, &annotation).await, StatusCode::NOT_FOUND);
     let run = server.get(&path).await;
     assert_eq!(texts(&run), ["second, \"quoted\""]);
-    // The next number is a new one.
+    // The number of a removed annotation is not reused.
     let (_, next) = annotate(&server, number, 1.0, "third").await;
     assert!(next["number"].as_u64().unwrap() > last["number"].as_u64().unwrap());
 }
@@ -104,7 +104,7 @@ async fn annotations_are_limited_and_deleted_with_their_run() {
     let other = server.queue(job("other", "10ms")).await;
     server.wait_until_ended(other).await;
     let (_, kept) = annotate(&server, other, 0.0, "kept").await;
-    // An annotation belongs to one run.
+    // An annotation number is valid only for its own run.
     let wrong = format!("/runs/{number}/annotations/{}", kept["number"]);
     assert_eq!(delete(&server, &wrong).await, StatusCode::NOT_FOUND);
     let run = format!("/runs/{number}");

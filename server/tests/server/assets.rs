@@ -1,4 +1,4 @@
-//! Web application files.
+//! Files of the web application.
 
 use crate::program::Program;
 use flate2::read::GzDecoder;

@@ -1,5 +1,5 @@
-//! Measures comparisons and trends of many long runs. The runs are copies of a run with stored
-//! samples, with the report of the real runner.
+//! Measures comparisons and trends of many long runs. The runs are copies of one run with stored
+//! samples and a report from the real runner.
 
 use crate::{
     deletion::connect,
@@ -16,19 +16,19 @@ use std::{
 
 const GROUPS: u64 = 8;
 const RUNS: u64 = 20;
-/// Number of the first copy.
+/// Number of the first copied run.
 const FIRST: u64 = 100;
-/// In seconds; at ten samples per second.
+/// Duration in seconds, at ten samples per second.
 const HOUR: &str = "hours-1";
 /// A debug build on a busy host is slow.
 const SLOW: Duration = Duration::from_secs(300);
 
-/// Copies of run 1 with the report of run 2 and different IOPS.
+/// SQL that inserts copies of run 1, with the report of run 2 and different IOPS.
 fn copies() -> String {
     let mut sql = String::from("BEGIN IMMEDIATE;");
     for index in 0..GROUPS * RUNS {
         let (number, group) = (FIRST + index, index / RUNS);
-        // Groups differ by 1 %, runs by up to 3 %.
+        // IOPS differ by 1 % between groups and by up to 3 % between runs.
         let iops =
             10_000.0 * (1.0 + group as f64 / 100.0) * (1.0 + (index * 7919 % 31) as f64 / 1000.0);
         let _ = write!(
@@ -67,7 +67,7 @@ async fn wait_for_compression(server: &Program) {
     }
 }
 
-/// Prints how long a request takes, five times.
+/// Sends a request five times and prints how long each one takes.
 async fn measure(server: &Program, name: &str, path: &str) {
     let mut times = Vec::new();
     let mut bytes = 0;
@@ -81,7 +81,7 @@ async fn measure(server: &Program, name: &str, path: &str) {
     eprintln!("{name}: {times:?} ms, {bytes} bytes");
 }
 
-/// `LEADLINE_SPEED_COPY=FILE` keeps a copy of the database, for measuring the web UI.
+/// If `LEADLINE_SPEED_COPY=FILE` is set, keeps a copy of the database for measuring the web UI.
 ///
 /// `cargo test --release -p leadline --test server comparison_speed -- --ignored --nocapture`
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Imports of documents that fio did not print, and of Leadline's exports.
+//! Imports of documents that fio cannot have printed, and of Leadline's own exports.
 
 use crate::{
     foreign_results::{MIXED, changed, export, fio, imported, mixed, rejected_field, scene},
@@ -37,7 +37,7 @@ async fn contradicting_and_repeated_fields_are_rejected() {
     imported(&server, &text).await;
 }
 
-/// `max_latency` ends the job with an error that is not an I/O error.
+/// `max_latency` ends a job with an error, but it is not an I/O error.
 #[tokio::test]
 async fn only_failed_ios_are_counted() {
     let directory = scene();

@@ -1,14 +1,14 @@
-//! Results that have been changed in the database are marked as damaged.
+//! Results that were changed in the database are marked as damaged.
 
 use crate::program::{Program, job};
 use reqwest::Method;
 use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection, SqliteConnection, sqlite::SqliteConnectOptions};
 
-/// A stored value: column, table and condition.
+/// A stored value, as column, table and condition.
 type Cell = (&'static str, &'static str, &'static str);
 
-/// Replaces a byte of a stored value and returns the previous value.
+/// Changes one byte of a stored value and returns the previous value.
 async fn replace_byte(database: &mut SqliteConnection, cell: Cell, at: usize, new: u8) -> u8 {
     let (column, table, condition) = cell;
     let read = format!("SELECT {column} FROM {table} WHERE {condition}");

@@ -1,5 +1,5 @@
-//! Runs whose position in a study, request or status has been changed in the database are damaged:
-//! their results are not shown or used, and they are not started.
+//! A run is damaged if its position in a study, its request or its status was changed in the
+//! database. Its results are not shown or used, and it is not started.
 
 use crate::{
     deletion::connect,
@@ -29,7 +29,7 @@ async fn create(server: &Program, study: &Value) {
     assert_eq!(status, StatusCode::CREATED, "{created}");
 }
 
-/// The statistics of steps with this name.
+/// Returns the statistics of all steps with this name.
 fn medians(study: &Value, name: &str) -> Vec<Value> {
     let results = study["results"].as_array().unwrap().iter();
     let named = results.filter(|result| result["name"] == name);
@@ -113,7 +113,7 @@ async fn studies_exclude_damaged_runs_and_mark_them() {
     assert_eq!(server.get("/runs/1").await["damaged"], false);
 }
 
-/// A run that was moved to another study does not take the position of a run of that study.
+/// A run that was moved to another study does not replace a run of that study.
 #[tokio::test]
 async fn a_run_moved_from_another_study_does_not_replace_a_run() {
     let server = Program::start().await;
@@ -122,7 +122,7 @@ async fn a_run_moved_from_another_study_does_not_replace_a_run() {
         end_of_study(&server, number).await;
     }
     let intact = server.get("/studies/1").await;
-    // A retry has the same position as the run that it retries.
+    // A retry and the run that it retries have the same position.
     let change = "UPDATE runs SET study = 1, retry_of = 1 WHERE number = 3";
     execute(&mut connect(&server).await, change).await;
     let changed = server.get("/studies/1").await;
@@ -153,7 +153,7 @@ async fn a_queued_run_that_was_changed_does_not_start() {
     }
 }
 
-/// A damaged result does not matter, because the run is measured again.
+/// The damaged result does not matter here, because the run is measured again.
 #[tokio::test]
 async fn a_run_with_a_changed_request_cannot_be_repeated() {
     let server = Program::start().await;
@@ -198,7 +198,7 @@ async fn a_run_without_checksum_is_shown_and_starts() {
     );
 }
 
-/// Numbers of the damaged runs, and of the runs with results.
+/// Returns the numbers of the damaged runs, and of the runs with results.
 fn marked(list: &Value) -> (Vec<u64>, Vec<u64>) {
     let runs = list["runs"].as_array().unwrap();
     let numbers = |filter: &dyn Fn(&Value) -> bool| {
@@ -231,7 +231,7 @@ async fn lists_mark_damaged_runs_and_trends_exclude_them() {
     assert!(left_out(&trend).is_empty(), "{trend}");
     assert_eq!(marked(&server.get("/runs").await), (vec![], vec![3, 2, 1]));
     let mut database = connect(&server).await;
-    // One byte each: in the report, in the list, and in the request.
+    // Change one byte in the report, in the list and in the request.
     let changes = [
         ("run_details", "report", "replace(report, 'e', 'f')"),
         ("runs", "iops", "iops + 1"),
@@ -299,7 +299,7 @@ async fn a_changed_document_is_not_exported() {
     assert_eq!(export(&server, &run, "fio-json").await.0, StatusCode::OK);
     let other = imported(&server, &fio(directory.path(), &MIXED).unwrap()).await;
     let mut database = connect(&server).await;
-    // The document of another result, and a truncated document.
+    // A document with a different result, and a truncated document.
     for document in [
         format!(
             "(SELECT document FROM foreign_results WHERE run = {})",
@@ -315,7 +315,7 @@ async fn a_changed_document_is_not_exported() {
         let (status, problem) = export(&server, &run, "fio-json").await;
         assert_eq!(status, StatusCode::CONFLICT, "{problem}");
         assert!(problem.contains("does not match its checksum"), "{problem}");
-        // Importing the result again restores it.
+        // Importing the same result again restores the document.
         let (status, again) = import(&server, "", &text).await;
         assert_eq!((status, &again["number"]), (StatusCode::OK, &run["number"]));
         let (status, exported) = export(&server, &run, "fio-json").await;
@@ -323,7 +323,7 @@ async fn a_changed_document_is_not_exported() {
     }
 }
 
-/// Covers every stored value of an ended run that affects lists, pages or comparisons.
+/// Tests every stored value of an ended run that affects lists, pages or comparisons.
 #[tokio::test]
 async fn each_changed_value_of_an_ended_run_is_detected() {
     let server = Program::start().await;
@@ -454,7 +454,7 @@ async fn a_damaged_run_is_not_exported() {
     }
 }
 
-/// Changes to a run that has ended, by users or the server, do not damage it.
+/// Users and the server may change an ended run without damaging it.
 #[tokio::test]
 async fn changes_by_users_and_the_server_do_not_damage_runs() {
     let mut server = Program::start().await;
@@ -478,7 +478,7 @@ async fn changes_by_users_and_the_server_do_not_damage_runs() {
     let (status, _) = server.post("/runs/2/annotations", &note).await;
     assert_eq!(status, StatusCode::CREATED);
     server.wait_until_ended(queued).await;
-    // The server computes the fingerprints of all runs again, as after an update.
+    // Make the server recompute the fingerprints of all runs, as after an update.
     server.stop().await;
     let mut database = connect(&server).await;
     execute(&mut database, "UPDATE runs SET fingerprint_version = 0").await;
@@ -501,7 +501,7 @@ async fn changes_by_users_and_the_server_do_not_damage_runs() {
     }
 }
 
-/// Tags have no checksum, because users change them.
+/// Tags are not covered by a checksum, because users change them.
 #[tokio::test]
 async fn unreadable_tags_do_not_hide_other_runs() {
     let server = Program::start().await;

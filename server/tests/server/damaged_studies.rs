@@ -1,5 +1,5 @@
-//! A study is damaged if it, or an interim look at it, was changed in the database: lists report it
-//! as damaged, and it does not continue.
+//! A study is damaged if its row, or the row of an interim look, was changed in the database. Lists
+//! report it as damaged, and it does not continue.
 
 use crate::{
     deletion::connect,
@@ -19,7 +19,7 @@ async fn execute(database: &mut SqliteConnection, sql: &str) {
     assert_eq!(done.unwrap().rows_affected(), 1, "{sql}");
 }
 
-/// Replaces characters of a string, one at a time.
+/// SQL expressions that each replace one character of a string.
 fn changes(column: &str) -> impl Iterator<Item = String> {
     (1..100).step_by(13).map(move |at| {
         format!(
@@ -38,7 +38,7 @@ pub(crate) fn two_runs(name: &str) -> Value {
     json!({"name": name, "about": "Two runs of one job.", "steps": [step("a"), step("b")]})
 }
 
-/// Interim looks after 7 and 10 pairs; both are undecided.
+/// A study with interim looks after 7 and 10 pairs, both of which are undecided.
 pub(crate) fn with_looks(runtime: &str) -> Value {
     let step = |name: &str| json!({"name": name, "sample_ms": 20, "jobs": [job(name, runtime)]});
     json!({"name": "A/B", "repeats": 10, "until_decided": {}, "steps": [step("alternating-a"), step("alternating-b")]})
@@ -54,7 +54,7 @@ pub(crate) async fn problem_of(server: &Program, method: Method, path: &str) -> 
     problem["detail"].clone()
 }
 
-/// Study 1 is damaged, and study 2 is not.
+/// Checks that study 1 is damaged and study 2 is not.
 async fn check_damaged(server: &Program, detail: &str) {
     let list = server.get("/studies").await;
     let damaged = json!([{"number": 1, "detail": detail}]);
@@ -75,7 +75,7 @@ async fn check_intact(server: &Program) {
     server.get("/studies/1").await;
 }
 
-/// Makes a change to a table, checks that it is detected, and reverts it.
+/// Changes a table, checks that the change is detected, and reverts it.
 async fn check_change(
     server: &Program,
     database: &mut SqliteConnection,
@@ -185,13 +185,13 @@ async fn a_server_with_a_damaged_study_starts() {
     assert_eq!(end_of_study(&server, 3).await["status"], "done");
 }
 
-/// A damaged look neither decides a study nor lets it continue.
+/// A study with a damaged look is neither decided nor continued.
 #[tokio::test]
 async fn a_study_with_a_damaged_look_ends_with_the_reason() {
     for change in ["decided = 1", "look = '{'"] {
         let server = Program::start().await;
         create(&server, &with_looks("200ms")).await;
-        // The first look is after run 14.
+        // The first look follows run 14.
         server.wait_for_status(15, &["measuring"]).await;
         let change = format!("UPDATE study_looks SET {change}");
         execute(&mut connect(&server).await, &change).await;
@@ -259,7 +259,7 @@ async fn studies_of_earlier_versions_are_not_checked() {
         "UPDATE study_looks SET sha256 = NULL, at_ms = 1 WHERE pairs = 7",
     )
     .await;
-    // The migration from these versions counts one checksum: only the other look has one.
+    // As after a migration from an earlier version: only one of the looks has a checksum.
     execute(&mut database, "UPDATE study_contents SET checksums = 1").await;
     let shown = server.get("/studies/1").await;
     assert_eq!(
@@ -267,13 +267,14 @@ async fn studies_of_earlier_versions_are_not_checked() {
         (&json!("a"), &json!(1))
     );
     assert_eq!(shown["looks"], ended["looks"]);
-    // An unreadable row without a checksum does not hide the other studies either.
+    // An unreadable row without a checksum does not hide other studies either.
     execute(&mut database, "UPDATE studies SET steps = '['").await;
     let list = server.get("/studies").await;
     assert_eq!(list["damaged"][0]["number"], 1);
 }
 
-/// A missing look is not taken again, because changed data could lead to another decision.
+/// A missing look is not taken again, because the data may have changed, which could change the
+/// decision.
 #[tokio::test]
 async fn a_missing_look_is_not_taken_again() {
     let step = |name: &str| json!({"name": name, "sample_ms": 20, "jobs": [job(name, "10ms")]});

@@ -1,5 +1,6 @@
-//! A study is damaged if another program deleted some of its rows: lists report it as damaged, it
-//! does not continue, and the rows are not recreated. The server's own deletions do not damage it.
+//! A study is damaged if another program deleted some of its rows. Lists report it as damaged, it
+//! does not continue, and the rows are not recreated. Deletions by the server do not damage a
+//! study.
 
 use crate::{
     damaged_studies::{create, problem_of, two_runs, with_looks},
@@ -17,7 +18,7 @@ fn damage(cause: &str) -> String {
     )
 }
 
-/// Like the program sqlite3, which does not enforce references by default.
+/// Connects like the sqlite3 program, which does not enforce foreign keys by default.
 async fn connect_without_references(server: &Program) -> SqliteConnection {
     let mut database = connect(server).await;
     let off = raw_sql("PRAGMA foreign_keys = OFF");
@@ -37,7 +38,7 @@ async fn count(server: &Program, rows: &str) -> i64 {
     count.fetch_one(&mut connect(server).await).await.unwrap()
 }
 
-/// Study 1 is damaged, and study 2 is not.
+/// Checks that study 1 is damaged and study 2 is not.
 async fn check_damaged(server: &Program, cause: &str) {
     let detail = damage(cause);
     let list = server.get("/studies").await;
@@ -51,7 +52,7 @@ async fn check_damaged(server: &Program, cause: &str) {
     assert_eq!(server.get("/studies/2").await["status"], "done");
 }
 
-/// A study with two looks, and one without.
+/// Runs two studies to their end: one with two looks, one without looks.
 async fn ended_studies() -> Program {
     let server = Program::start().await;
     create(&server, &with_looks("10ms")).await;
@@ -66,7 +67,8 @@ const MISSING_LOOK: &str = "an interim look is missing";
 const MISSING_CHECKSUM: &str = "a checksum is missing";
 const MISSING_ROW: &str = "its row is missing";
 
-/// No runs or looks come after the last look, so that its absence is the only sign of the deletion.
+/// The last look is followed by neither runs nor looks, so only its absence shows that it was
+/// deleted.
 #[tokio::test]
 async fn deleted_rows_are_damage() {
     let cases = [
@@ -130,7 +132,8 @@ async fn delete(server: &Program, path: &str) -> StatusCode {
     server.send(server.request(Method::DELETE, path)).await.0
 }
 
-/// A deletion by the server removes studies without runs, but not one whose runs it did not delete.
+/// When runs are deleted, the server removes studies without runs. It keeps a study whose runs were
+/// deleted by another program.
 #[tokio::test]
 async fn deletions_by_the_server_do_not_hide_a_deleted_row() {
     let server = ended_studies().await;
@@ -154,7 +157,7 @@ async fn deletions_by_the_server_do_not_hide_a_deleted_row() {
     check_damaged(&server, MISSING_LOOK).await;
 }
 
-/// The remedy of the message.
+/// Tests the remedy in the error message: delete the study.
 #[tokio::test]
 async fn a_study_with_deleted_rows_can_be_deleted() {
     for sql in [
@@ -198,7 +201,7 @@ async fn runs_deleted_by_the_server_are_not_missing() {
     assert_eq!(count(&server, "study_runs").await, 2);
 }
 
-/// A study without its row, its looks or its earlier runs must not be continued.
+/// A study does not continue if its row, its looks or its earlier runs are missing.
 #[tokio::test]
 async fn the_remaining_runs_of_a_study_with_deleted_rows_do_not_start() {
     for (sql, cause) in [
@@ -209,7 +212,7 @@ async fn the_remaining_runs_of_a_study_with_deleted_rows_do_not_start() {
     ] {
         let server = Program::start().await;
         create(&server, &with_looks("200ms")).await;
-        // The first look is after run 14.
+        // The first look follows run 14.
         server.wait_for_status(15, &["measuring"]).await;
         change(&server, sql).await;
         for run in [16, 17, 18, 20] {
@@ -222,7 +225,7 @@ async fn the_remaining_runs_of_a_study_with_deleted_rows_do_not_start() {
     }
 }
 
-/// The second table of a run. It holds the request, the report and the checksums.
+/// Second table of a run, with its request, report and checksums.
 #[tokio::test]
 async fn a_run_without_its_details_is_damaged() {
     let server = Program::start().await;

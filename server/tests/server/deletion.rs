@@ -1,4 +1,4 @@
-//! Active runs are not disturbed when long runs are deleted or when the database does not accept
+//! Active runs are not disturbed while long runs are deleted or while the database does not accept
 //! writes.
 //!
 //! `LEADLINE_DELETED_EVENTS=1000000 cargo test -p leadline deletion -- --nocapture` measures a
@@ -23,7 +23,7 @@ use tokio_tungstenite::tungstenite::Message;
 const EVENTS: u64 = 20_000;
 /// Size of an event with a histogram, in bytes.
 const EVENT_BYTES: u64 = 1_400;
-/// Longest time without a sample; the sampling interval is 20 ms.
+/// Maximum time without a sample. The sampling interval is 20 ms.
 const MAX_GAP: Duration = Duration::from_millis(200);
 const MAX_STOP: Duration = Duration::from_secs(1);
 
@@ -78,7 +78,7 @@ async fn delete(server: &Program, run: u64) -> Duration {
     began.elapsed()
 }
 
-/// Waits until the events of deleted runs have been removed and their pages freed.
+/// Waits until the events of deleted runs are gone and their pages have been freed.
 async fn wait_until_purged(database: &mut SqliteConnection) {
     let began = Instant::now();
     while count(database, "SELECT count(*) FROM deleted_runs").await > 0
@@ -89,7 +89,7 @@ async fn wait_until_purged(database: &mut SqliteConnection) {
     }
 }
 
-/// The longest time between two live samples.
+/// Tracks the longest time between two live samples.
 #[derive(Default)]
 struct StreamGap {
     last: Option<Instant>,
@@ -162,12 +162,12 @@ async fn deleting_a_long_run_does_not_affect_active_runs() {
     let listed = server.get("/runs").await;
     assert_eq!(listed["total"], 1, "{listed}");
     gap.receive_for(&mut socket, Duration::from_secs(2)).await;
-    // Events are removed only while no run is active.
+    // The server removes events only while no run is active.
     assert!(stored_events(&mut database, long).await > events().cast_signed());
     let stopped = stop(&server, active, &mut socket).await;
     server.wait_until_ended(active).await;
 
-    // A run that starts while events are being removed.
+    // Start a run while events are being removed.
     let second = server.queue(job("second", "60s")).await;
     server.wait_for_status(second, &["measuring"]).await;
     let mut socket = open(&server, &format!("/runs/{second}/stream")).await;
@@ -234,7 +234,7 @@ async fn live_events_and_stop_do_not_wait_for_the_store() {
     let mut gap = StreamGap::default();
     gap.receive_for(&mut socket, Duration::from_millis(500))
         .await;
-    // Other writers wait; the server's timeout is longer than this.
+    // While this lock is held, other writers have to wait.
     let mut database = connect(&server).await;
     raw_sql("BEGIN IMMEDIATE")
         .execute(&mut database)

@@ -100,7 +100,7 @@ async fn a_run_without_a_result_cannot_be_exported_as_fio_json() {
     );
 }
 
-/// Reports of old servers may have no results for individual jobs.
+/// Reports from old servers may lack results of individual jobs.
 #[tokio::test]
 async fn a_report_without_jobs_is_exported() {
     let server = Program::start().await;

@@ -1,5 +1,5 @@
-//! SIGKILL before and after each state change that must survive, and a panic in the task that stores
-//! events. The points are in the server (`fail_point`).
+//! Kills the server with SIGKILL before and after each state change that must survive, and causes a
+//! panic in the task that stores events. The points are defined in the server (`fail_point`).
 
 use crate::program::{Program, TIMEOUT, command, job};
 use reqwest::Method;
@@ -16,7 +16,7 @@ async fn server_with(point: &str) -> Program {
     Program::start_by(command, directory).await
 }
 
-/// Submits a run to a server that kills itself at `point`, and restarts the server.
+/// Submits a run to a server that kills itself at `point`, then restarts the server.
 async fn killed_at(point: &str) -> Program {
     let server = server_with(&format!("kill:{point}")).await;
     let body = json!({"jobs": [job("a", "100ms")], "sample_ms": 20});
@@ -36,7 +36,7 @@ async fn runs_start_at_most_once_if_killed_at_a_state_change() {
         ("before_insert", &[][..], 0),
         ("after_insert", &["done"], 1),
         ("before_start", &["done"], 1),
-        // The change is stored, and a run that may have written is never repeated.
+        // The change is on disk, and a run that may have written data is never repeated.
         ("after_start", &["interrupted"], 0),
         ("before_result", &["interrupted"], 1),
         ("after_result", &["done"], 1),
@@ -71,6 +71,6 @@ async fn a_panic_while_storing_events_fails_only_its_run() {
     let server = server.kill_and_restart().await;
     let run = server.get(&format!("/runs/{broken}")).await;
     assert_eq!(run["status"], "failed");
-    // Its events are stored before its process starts.
+    // The events of a run are stored before its process starts.
     assert_eq!(server.starts(), ["next"]);
 }

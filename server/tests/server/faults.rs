@@ -1,5 +1,5 @@
-//! Faults of the server, the runner and the database: kills, hang-ups, many simultaneous requests,
-//! exhausted file descriptors, interrupted migrations. docs/lab/faults.md lists all faults.
+//! Faults of the server, the runner and the database: kills, hangups, many simultaneous requests,
+//! exhausted file descriptors and interrupted migrations. docs/lab/faults.md lists all faults.
 
 use crate::{
     kills::check_events,
@@ -32,7 +32,7 @@ fn count(variable: &str, default: usize) -> usize {
     text.and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-/// 256 reads in flight on a device.
+/// A job with 256 reads in flight on a device.
 fn deep_read(device: &str) -> Value {
     json!({"name": "deep", "filename": device, "rw": "randread", "bs": "4k", "direct": 1, "ioengine": "io_uring",
         "ioengine_fallback": "psync", "iodepth": 256, "runtime": "60s", "time_based": 1})
@@ -121,8 +121,8 @@ async fn a_killed_runner_ends_its_run_within_a_second() {
     assert_eq!(server.events(number).await, events);
 }
 
-/// Number of writes that a device has completed since boot. Other tests read all devices of the
-/// host, but do not write to this one.
+/// Number of writes that a device has completed since boot. Other tests read from all devices of
+/// the host, but do not write to this one.
 fn completed_writes(device: &str) -> u64 {
     let name = device.trim_start_matches("/dev/");
     let stat = std::fs::read_to_string(format!("/sys/block/{name}/stat")).unwrap();
@@ -213,7 +213,7 @@ async fn second_sigterm_has_no_effect() {
     assert_eq!(run["report"]["ended_by"], "signal");
 }
 
-/// The server's terminal is closed.
+/// Hang up, as if the server's terminal was closed.
 #[tokio::test]
 async fn sighup_interrupts_the_run() {
     let server = Program::start().await;
@@ -236,7 +236,7 @@ async fn sighup_interrupts_the_run() {
 async fn a_server_without_free_descriptors_recovers() {
     let server = Program::start_with_files(64, 64).await;
     let mut idle = Vec::new();
-    // Not enough connections to fill the kernel's accept queue.
+    // Too few connections to fill the kernel's accept queue.
     for _ in 0..100 {
         idle.push(tokio::net::TcpStream::connect(&server.address).await);
     }
@@ -273,7 +273,7 @@ async fn a_restart_keeps_fifty_queued_runs_in_order() {
     assert_eq!(server.starts(), expected);
 }
 
-/// A data directory with a version 4 database.
+/// Creates a data directory with a version 4 database.
 fn old_data() -> Arc<tempfile::TempDir> {
     let directory = Arc::new(tempfile::tempdir().unwrap());
     let data = directory.path().join("data");
@@ -361,7 +361,8 @@ async fn write_ahead_log_is_reused_after_a_long_read() {
     run().await;
     let during = size();
     reader.close().await.unwrap();
-    // The first run after the read checkpoints the log; later runs reuse it from the start.
+    // The first run after the read checkpoints the log. Later runs then reuse the log from its
+    // start.
     run().await;
     let after = size();
     run().await;

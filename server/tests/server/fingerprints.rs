@@ -1,4 +1,4 @@
-//! Fingerprints of runs that an earlier version stored.
+//! Fingerprints of runs that were stored by an earlier version.
 
 use crate::program::{Program, TIMEOUT, job};
 use flate2::read::GzDecoder;
@@ -12,8 +12,8 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// Two runs of a file (1 and 4), two of the same test on temporary loop devices (2 and 3), and one
-/// without I/O (5).
+/// Fixture: two runs of a file (1 and 4), two runs of the same test on temporary loop devices (2
+/// and 3), and one run without I/O (5).
 const FIXTURE: &[u8] = include_bytes!("../fixtures/database-v13.sqlite.gz");
 
 type Row = (u64, Option<String>, Option<String>, i64);
@@ -24,7 +24,7 @@ async fn open(data: &Path) -> SqliteConnection {
     SqliteConnection::connect_with(&options).await.unwrap()
 }
 
-/// The fixture in a data directory, changed by `sql`.
+/// Creates a data directory with the fixture, changed by `sql`.
 async fn fixture(sql: &str) -> Arc<TempDir> {
     let directory = tempfile::tempdir().unwrap();
     let data = directory.path().join("data");
@@ -83,7 +83,7 @@ async fn version_13_database_gets_new_fingerprints() {
 
     let rows = rows(&server.data()).await;
     let jobs: Vec<&str> = rows.iter().filter_map(|row| row.1.as_deref()).collect();
-    // Fingerprints of version 3, which omits the lengths of targets.
+    // Fingerprints of version 3 do not cover the lengths of targets.
     let [file, looped, none] = ["23866bc401a11bdb", "0b5bc90f3ebd5bc4", "650ea0d6a178f022"];
     assert_eq!(jobs, [file, looped, looped, file, none], "as before");
     let hosts: Vec<&str> = rows.iter().filter_map(|row| row.2.as_deref()).collect();

@@ -1,5 +1,5 @@
-//! Results of fio that are imported as runs. The tests rely on these facts from `stat.c` of fio
-//! 3.33 and its man page:
+//! fio results that are imported as runs. The tests rely on these facts from `stat.c` of fio 3.33
+//! and its man page:
 //!
 //! - `clat_ns`, `slat_ns` and `lat_ns` are in ns, `runtime` and `job_runtime` in ms, `bw` in KiB/s
 //!   and `bw_bytes` in bytes/s. `iops` and `mean` have six decimals.
@@ -43,13 +43,13 @@ pub(crate) const MIXED: [&str; 9] = [
     "--output-format=json+",
 ];
 
-/// fio's output for `MIXED`, and a server; `None` without fio.
+/// Returns fio's output for `MIXED`, and a server. `None` without fio.
 pub(crate) async fn mixed() -> Option<(String, Program)> {
     let text = fio(scene().path(), &MIXED)?;
     Some((text, Program::start().await))
 }
 
-/// A document with another value.
+/// Returns the document with one value replaced.
 pub(crate) fn changed(document: &Value, pointer: &str, value: Value) -> String {
     let mut changed = document.clone();
     let target = changed.pointer_mut(pointer);
@@ -57,7 +57,7 @@ pub(crate) fn changed(document: &Value, pointer: &str, value: Value) -> String {
     changed.to_string()
 }
 
-/// The field that the only error of a rejected import names.
+/// Imports a document that must be rejected, and returns the field of the only error.
 pub(crate) async fn rejected_field(server: &Program, text: &str) -> String {
     let (status, problem) = import(server, "", text).await;
     let start: String = text.chars().take(200).collect();
@@ -137,7 +137,7 @@ async fn numbers_match_fio() {
     assert_eq!(report["trim"]["ios"], 0);
     check_latency(&report["sync"]["lat_ns"], &fio["sync"]["lat_ns"], "sync");
     check_percentiles(&report["sync"]["lat_ns"], &fio["sync"]["lat_ns"]);
-    // fio adds the `job_runtime` of all jobs with group_reporting, so it is not the duration.
+    // With group_reporting, fio adds up the `job_runtime` of all jobs, so it is not the duration.
     let runtimes = ["read", "write"].map(|name| fio[name]["runtime"].as_u64().unwrap());
     let runtime_ms = runtimes[0].max(runtimes[1]);
     assert_eq!(report["duration_ms"].as_f64(), Some(runtime_ms as f64));
@@ -333,7 +333,7 @@ async fn fio_jobs_groups_states_and_errors_are_imported() {
     let server = Program::start().await;
     let run = imported(&server, &two_clones).await;
     let document: Value = serde_json::from_str(&two_clones).unwrap();
-    // As fio computes it with group_reporting.
+    // Computed as in fio with group_reporting.
     let clones = document["jobs"].as_array().unwrap().iter();
     let runtimes = clones.map(|job| job["write"]["runtime"].as_u64().unwrap());
     let iops = 128.0 * 1000.0 / runtimes.max().unwrap() as f64;

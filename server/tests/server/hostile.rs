@@ -1,5 +1,5 @@
-//! Requests from an attacker: disguised hosts, forwarded headers, request smuggling, hostile JSON,
-//! broken frames, log injection. docs/lab/faults.md lists all faults.
+//! Malicious requests: disguised hosts, forwarded headers, request smuggling, hostile JSON, broken
+//! frames and log injection. docs/lab/faults.md lists all faults.
 
 use crate::{
     access::endpoints,
@@ -131,7 +131,7 @@ async fn a_request_with_two_lengths_is_not_split() {
         "content-length: 5\r\ncontent-length: 6\r\n",
         "transfer-encoding: chunked, identity\r\ncontent-length: 5\r\n",
     ] {
-        // A frontend that uses the length would treat all of this as the body.
+        // A frontend that relies on the content length would treat all of this as the body.
         let request = format!(
             "POST /api/v1/plan HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {}\r\n{lengths}\r\n0\r\n\r\n{smuggled}",
             server.address, server.token
@@ -160,7 +160,7 @@ async fn a_thousand_partial_requests_do_not_delay_others() {
     }
     times.sort();
     eprintln!("p99 {:?}", times[98]);
-    // 50 ms on an idle machine; the limit is for a busy one.
+    // Takes 50 ms on an idle machine. The limit allows for a busy one.
     assert!(times[98] < Duration::from_millis(500), "{times:?}");
 }
 
@@ -186,7 +186,7 @@ async fn hostile_json_is_rejected_using_little_memory() {
         ("rwmixread", job(r#""rw": "rw", "rwmixread": 101"#)),
     ] {
         let (status, problem) = post(body).await;
-        // A plan lists problems with a job. Requests without a valid plan are rejected.
+        // The plan endpoint reports problems of a job. Requests without a valid plan are rejected.
         let is_rejected = status == StatusCode::UNPROCESSABLE_ENTITY
             || problem["problems"]
                 .as_array()
@@ -202,7 +202,7 @@ async fn hostile_json_is_rejected_using_little_memory() {
         "POST /api/v1/plan HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {}\r\ncontent-length: 1073741824\r\n\r\n",
         server.address, server.token
     );
-    // The server stops reading at its limit.
+    // The server stops reading the body at its size limit.
     let response = raw(
         &server,
         &[head.as_bytes(), &vec![b' '; (1 << 20) + 1]].concat(),
@@ -210,7 +210,7 @@ async fn hostile_json_is_rejected_using_little_memory() {
     .await;
     assert!(response.starts_with("HTTP/1.1 413"), "{response}");
     let grown = memory(server.pid()).saturating_sub(before);
-    // Memory that the allocator retains after bodies with 60,000 keys.
+    // Limit for the memory that the allocator retains after bodies with 60,000 keys.
     assert!(grown <= 32 << 20, "{grown} bytes");
     assert_eq!(server.get("/runs").await["total"], 0);
 }
@@ -251,22 +251,22 @@ async fn after_frames(server: &Program, frames: &[u8]) -> Vec<u8> {
     let mut head = [0; 12];
     stream.read_exact(&mut head).await.unwrap();
     assert_eq!(&head, b"HTTP/1.1 101");
-    // The server may close the connection before it has received everything.
+    // The server may close the connection before it has received all frames.
     let _ = stream.write_all(frames).await;
     let mut response = Vec::new();
     let closed = tokio::time::timeout(Duration::from_secs(10), stream.read_to_end(&mut response));
-    // The connection may also be closed by a reset.
+    // The server may also reset the connection.
     let _ = closed.await.expect("the server closes the connection");
     response
 }
 
-/// A frame that closes the stream, with an all-zero mask.
+/// A close frame with an all-zero mask.
 const CLOSE: [u8; 6] = [0x88, 0x80, 0, 0, 0, 0];
 
 #[tokio::test]
 async fn broken_frames_close_the_stream() {
     let server = Program::start().await;
-    // The first stream pages in program code, which would otherwise count as memory growth.
+    // The first stream loads program pages into memory. Open it before measuring memory growth.
     after_frames(&server, &CLOSE).await;
     let before = memory(server.pid());
     // Opcode, length, all-zero mask, payload (RFC 6455, 5.2).

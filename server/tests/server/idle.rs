@@ -1,5 +1,5 @@
-//! Open pages do not cause load while nothing changes: only heartbeats are sent, and the results of
-//! host queries are shared.
+//! Open pages do not cause load while nothing changes: the server sends only heartbeats, and pages
+//! share the results of host queries.
 //!
 //! `LEADLINE_IDLE_SECONDS=70 cargo test -p leadline idle -- --nocapture` runs the test for longer,
 //! with the default interval.
@@ -20,12 +20,12 @@ const SOCKETS: usize = 20;
 const SHORT_INTERVAL: u64 = 200;
 const SHORT_TIME: Duration = Duration::from_secs(3);
 
-/// Expects only heartbeats, and returns their number and the longest time between two of them.
+/// Expects only heartbeats. Returns their number and the longest time between two of them.
 async fn watch(mut socket: Socket, end: Instant) -> (u32, Duration) {
     let (mut count, mut longest, mut last) = (0, Duration::ZERO, Instant::now());
     while let Ok(message) = timeout_at(end, socket.next()).await {
         let Message::Text(message) = message.unwrap().unwrap() else {
-            // Pings, which the library responds to.
+            // Skip pings: the library responds to them.
             continue;
         };
         let message: Value = serde_json::from_str(&message).unwrap();
@@ -41,7 +41,7 @@ async fn watch(mut socket: Socket, end: Instant) -> (u32, Duration) {
     (count, longest)
 }
 
-/// Total number of HTTP requests, except those for metrics.
+/// Total number of HTTP requests, excluding requests for metrics.
 async fn requests(server: &Program) -> f64 {
     let metrics = server.get("/metrics").await;
     let lines = metrics.as_str().unwrap().lines();
@@ -104,7 +104,7 @@ async fn clients_share_the_results_of_host_queries() {
     let mut commands = server.commands().split_off(before);
     commands.sort();
     assert_eq!(commands, ["devices", "doctor", "host"]);
-    // They are also shared during a run.
+    // Pages also share results while a run is active.
     let run = server.queue(job("a", "300ms")).await;
     let before = server.commands().len();
     get_all("").await;

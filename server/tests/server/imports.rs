@@ -1,4 +1,4 @@
-//! Jobs as text: `POST /import`, and `job_text` in `POST /plan` and `POST /runs`.
+//! Jobs submitted as text: `POST /import`, and `job_text` in `POST /plan` and `POST /runs`.
 
 use crate::program::Program;
 use reqwest::StatusCode;

@@ -31,7 +31,7 @@ async fn killed_run_becomes_interrupted_and_keeps_its_samples() {
     let run = server.get(&format!("/runs/{killed}")).await;
     assert_eq!(run["status"], "interrupted");
     assert!(run["report"].is_null());
-    // At most one second (50 samples) of the 75 samples may be lost.
+    // Of the 75 samples, at most 50 (one second) may be lost.
     assert!(
         run["samples"].as_u64().unwrap() >= 25,
         "{} samples",
@@ -95,7 +95,7 @@ async fn resuming_client_is_notified_of_lost_events() {
     server.wait_for_status(run, &["measuring"]).await;
     let request = server.request(Method::GET, &format!("/runs/{run}/stream"));
     let mut live = request.send().await.unwrap();
-    // Live events are not stored and, within a second, not spooled either.
+    // The last live events are not stored yet and, within a second, not spooled either.
     let lock = lock_database(&server).await;
     let locked = Instant::now();
     let mut received = String::new();
@@ -118,7 +118,7 @@ async fn resuming_client_is_notified_of_lost_events() {
     );
     let seq = first["seq"].as_u64().unwrap();
     assert!(seq < next, "no event was lost: {seq} of {next}");
-    // With the lost events replaced, the list is complete.
+    // After the lost events have been replaced, the list is complete.
     let lines = received.lines().take(seq as usize);
     let mut list: Vec<Value> = lines
         .map(|line| serde_json::from_str(line).unwrap())
@@ -126,8 +126,7 @@ async fn resuming_client_is_notified_of_lost_events() {
     list.extend(events);
     assert_eq!(list, server.events(run).await);
     check_events(&list, "interrupted");
-    // A client that already uses the new epoch, or that did not lose any events, does not receive
-    // duplicates.
+    // A client gets no duplicates if it already uses the new epoch or did not lose any events.
     let since = format!("since={}&epoch=1", seq + 1);
     assert_eq!(resume(&server, run, &since).await, Vec::<Value>::new());
     let events = resume(&server, run, &format!("since={seq}&epoch=0")).await;

@@ -13,7 +13,7 @@ use std::{
 };
 
 const RUNS: u64 = 1024;
-/// Runs that end before the server is killed.
+/// Number of runs that end before the server is killed.
 const BEFORE_KILL: usize = 3;
 
 /// A sweep over two options.
@@ -63,12 +63,12 @@ async fn a_large_study_continues_after_a_kill_and_is_cancelled() {
         RUNS,
         "none is lost"
     );
-    // Each run was started once; the last start may precede its cancellation.
+    // No run was started twice. The last run may have started before its cancellation.
     let starts = server.starts().into_iter().filter(|job| job == "cell");
     assert!(starts.count() <= done + interrupted + 1);
 }
 
-/// Prints the duration of a request.
+/// Sends a request and prints how long it takes.
 async fn time(server: &Program, name: &str, method: Method, path: &str, body: Option<&Value>) {
     let mut request = server.request(method, path);
     if let Some(body) = body {
@@ -82,7 +82,7 @@ async fn time(server: &Program, name: &str, method: Method, path: &str, body: Op
     eprintln!("{name}: {} ms, {bytes} bytes", began.elapsed().as_millis());
 }
 
-/// Four studies of 1,024 runs, of which three are cancelled.
+/// Four studies with 1,024 runs each. Three of them are cancelled.
 ///
 /// `cargo test --release -p leadline --test server large_studies -- --ignored --nocapture`
 #[tokio::test]

@@ -1,5 +1,5 @@
-//! Temporary files of studies, with the real runner on real files. They are removed regardless of
-//! how a study ends, and pre-existing files are kept.
+//! Removes temporary files of studies, with the real runner and real files. They are removed
+//! regardless of how a study ends. Pre-existing files are kept.
 
 use crate::{
     program::{Program, TIMEOUT},
@@ -17,8 +17,8 @@ use std::{
 /// Content of a pre-existing file.
 const EXISTING: &[u8] = b"existing";
 
-/// Five steps use two files, a loop image and the existing file; the last step removes the files.
-/// `fourth` has the options of the fourth step.
+/// A study with five steps that use two files, a loop image and the existing file. The last step
+/// removes the files. `fourth`: options of the fourth step.
 fn study(fourth: &Value) -> Value {
     let job = |name: &str, options: &Value| {
         let mut job = json!({"name": name, "size": "1m", "rw": "randread", "bs": "4k", "direct": 0, "ioengine": "psync"});
@@ -90,14 +90,14 @@ impl StudyTest {
         assert_eq!(status, StatusCode::CREATED, "{made}");
     }
 
-    /// Waits until a step is being measured. The files of the first three steps must exist.
+    /// Waits until a step is measuring. The files of the first three steps must exist then.
     async fn wait_until_measured(&self, run: u64) {
         self.server.wait_for_status(run, &["measuring"]).await;
         assert_eq!(files(&self.targets).len(), 4, "{:?}", files(&self.targets));
     }
 
-    /// Kills the server and the runner at the same time, so that neither cleans up, and restarts
-    /// the server.
+    /// Kills the server and the runner at the same time, so that neither of them cleans up. Then
+    /// restarts the server.
     async fn kill_and_restart(self) -> Self {
         let runners = runners(self.server.pid());
         let all = |signal| {
@@ -114,8 +114,8 @@ impl StudyTest {
         }
     }
 
-    /// Waits until the study has ended and its files have been removed. Returns the study and the
-    /// statuses of its steps.
+    /// Waits until the study has ended and its files are gone. Returns the study and the status of
+    /// each step.
     async fn wait_until_clean(&self) -> (Value, Vec<String>) {
         let began = Instant::now();
         let study = loop {
@@ -243,7 +243,7 @@ async fn failed_removal_is_reported_and_retried_at_the_next_start() {
         .into_iter()
         .find(|name| name.ends_with(".data"))
         .unwrap();
-    // The file is not removed, because it may be needed through its other hard link.
+    // A file with another hard link is not removed, because it may still be needed.
     let other = test.server.data().join("other");
     std::fs::hard_link(test.targets.join(&data), &other).unwrap();
     assert_eq!(

@@ -102,7 +102,7 @@ async fn filters_sort_orders_and_pages() {
     }
 }
 
-/// Inserts finished runs into the database of a stopped server.
+/// Inserts finished runs directly into the database of a stopped server.
 async fn insert_runs(server: &Program, runs: u32) {
     let options = SqliteConnectOptions::new().filename(server.data().join("leadline.db"));
     let mut connection = SqliteConnection::connect_with(&options).await.unwrap();

@@ -1,5 +1,5 @@
-//! A database that is deleted or replaced: nothing is acknowledged unless it is stored, and the
-//! server never silently starts with an empty database.
+//! Deletes or replaces the database. The server acknowledges only what it has stored, and never
+//! silently starts with an empty database.
 
 use crate::{
     kills::check_events,
@@ -64,7 +64,8 @@ async fn deleted_database_is_not_written_to() {
     assert!(!server.data().join("leadline.db").exists());
 }
 
-/// Returns the copy that a server makes of an open database whose file was deleted.
+/// Waits for the copy that the server makes after the file of its open database was deleted, and
+/// returns its path.
 async fn rescued(data: &Path) -> PathBuf {
     let began = Instant::now();
     loop {
@@ -122,7 +123,7 @@ async fn database_without_its_log_is_rescued() {
     let data = server.data();
     std::fs::remove_file(data.join("leadline.db-wal")).unwrap();
     let copy = rescued(&data).await;
-    // The log of the old file is not needed and would corrupt the copy.
+    // The log of the old file is not needed, and would corrupt the copy.
     let directory = server.kill().await;
     remove_database(&data);
     std::fs::rename(&copy, data.join("leadline.db")).unwrap();
@@ -149,7 +150,7 @@ async fn replaced_database_is_neither_read_nor_written() {
     check_rejected(&server).await;
     let listed = server.get("/runs").await;
     assert_eq!(listed["runs"][0]["name"], "a", "{listed}");
-    // Moves the original file back.
+    // Move the original file back.
     std::fs::rename(&aside, &file).unwrap();
     wait_until_ready(&server).await;
     let again = server.queue(job("b", "20ms")).await;
@@ -177,7 +178,7 @@ async fn start_without_the_database_is_rejected() {
         let length = std::fs::metadata(data.join("leadline.db")).map(|file| file.len());
         assert_eq!(length.ok(), content.map(|_| 0));
     }
-    // Without the marker, the lock file of an earlier version remains.
+    // Without the marker file, the lock file of an earlier version shows that there was a database.
     std::fs::remove_file(data.join("initialized")).unwrap();
     let error = start_error(server.directory.path(), &[]).await;
     assert!(error.contains("data/lock"), "{error}");
@@ -217,7 +218,8 @@ async fn a_database_with_a_damaged_page_is_rejected_unchanged() {
         server.stop().await;
         let file = server.data().join("leadline.db");
         damage(&file, table).await;
-        // Excludes the transaction counters, which even an empty transaction advances.
+        // Compares all data except the transaction counters, which even an empty transaction
+        // advances.
         let content = || {
             let mut bytes = std::fs::read(&file).unwrap();
             bytes[24..28].fill(0);

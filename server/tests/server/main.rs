@@ -1,5 +1,5 @@
-//! Tests of the server binary with a separate data directory and port, using the fake runner in
-//! `examples/fake_runner.rs` or the real runner.
+//! Tests the server binary, with a separate data directory and port per test, and with the fake
+//! runner in `examples/fake_runner.rs` or the real runner.
 
 mod access;
 mod annotations;

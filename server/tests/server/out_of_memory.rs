@@ -1,4 +1,4 @@
-//! A runner that the kernel kills because the memory of its control group is exhausted.
+//! The kernel kills a runner because its control group has run out of memory.
 
 use crate::{program::Program, real_runner::read};
 use reqwest::StatusCode;
@@ -14,11 +14,11 @@ use std::{
 
 const LIMIT: u64 = 64 << 20;
 
-/// A control group with a memory limit, removed on drop.
+/// A control group with a memory limit. Removed on drop.
 struct MemoryGroup(PathBuf);
 
 impl MemoryGroup {
-    /// `None` if the host does not permit such groups.
+    /// `None` if the host does not permit creating such groups.
     fn create() -> Option<Self> {
         let name = format!("leadline-memory-{}", std::process::id());
         [
@@ -66,7 +66,7 @@ async fn a_runner_killed_by_the_oom_killer_fails_its_run() {
     }
     let directory = Arc::new(tempfile::tempdir().unwrap());
     let wrapper = directory.path().join("runner");
-    // The group's other processes are killed only after the runner.
+    // The kernel kills the other processes of the group only after the runner.
     let script = format!(
         "#!/bin/sh\nif [ \"$1\" = run ]; then echo $$ > {} && echo 1000 > /proc/self/oom_score_adj; fi\nexec {} \"$@\"\n",
         group.procs().display(),
@@ -95,7 +95,7 @@ async fn a_runner_killed_by_the_oom_killer_fails_its_run() {
     let reason = ended["reason"].as_str().unwrap();
     assert!(reason.contains("signal 9 (SIGKILL)"), "{reason}");
     assert!(reason.contains("because memory was exhausted"), "{reason}");
-    // The server is still working.
+    // The server still works.
     let (status, _) = server.post("/plan", &json!({"jobs": [read("1s")]})).await;
     assert_eq!(status, StatusCode::OK);
 }

@@ -18,7 +18,7 @@ use std::{
 /// Default of `LEADLINE_POWER_CUTS`.
 const POWER_CUTS: usize = 4;
 const DISK: &str = "/dev/ubda";
-/// Printed when the server has started and the runs of earlier boots have been listed.
+/// Printed after the server has started and listed the runs of earlier boots.
 const READY: &str = "ready";
 const BOOT: Duration = Duration::from_secs(90);
 
@@ -55,9 +55,9 @@ fn acknowledged_runs_survive_power_cuts_and_start_once() {
 #[derive(Default)]
 struct History {
     acknowledged: BTreeSet<String>,
-    /// How often the runner of each run was started.
+    /// Number of times that each run's runner was started.
     starts: BTreeMap<String, usize>,
-    /// Statuses of each run as listed after each boot, in boot order.
+    /// Statuses of each run, one per boot, in boot order.
     statuses: BTreeMap<String, Vec<String>>,
 }
 
@@ -65,7 +65,7 @@ impl History {
     fn add(&mut self, console: &str, cut: usize) {
         let mut listed = BTreeSet::new();
         for line in console.lines().map(str::trim) {
-            // The last line may be incomplete.
+            // The last line may be truncated.
             match line.split(' ').collect::<Vec<_>>()[..] {
                 ["acknowledged", name] => drop(self.acknowledged.insert(name.into())),
                 ["listed", name, status] => {
@@ -146,7 +146,7 @@ async fn serve(directory: tempfile::TempDir) {
     // Runners print the names of started runs to the console.
     command.env("LEADLINE_FAKE_STARTS", "/dev/console");
     let server = Program::start_by(command, Arc::new(directory)).await;
-    // Ends the test harness's line.
+    // Ends the line that the test harness has started.
     println!();
     let mut cursor = String::new();
     let mut runs = 0;

@@ -1,4 +1,4 @@
-//! Studies whose runs follow a procedure, with the real runner.
+//! Studies whose runs follow a procedure, executed by the real runner.
 
 use crate::{
     program::{Program, TIMEOUT},
@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A test with one cell of one second per round, without I/O.
+/// An SNIA test without storage I/O: one cell per round, one second per cell.
 fn study() -> Value {
     json!({"name": "PTS",
         "snia": {"test": "iops", "class": "enterprise", "cell_seconds": 1, "mixes": [0], "blocks": ["4k"], "max_rounds": 8},
@@ -33,7 +33,7 @@ async fn steady_state_ends_a_test_even_after_a_kill() {
     );
     let (status, created) = server.post("/studies", &study()).await;
     assert_eq!(status, StatusCode::CREATED, "{created}");
-    // Preconditioning, then round 1 is measuring.
+    // Wait for the end of the preconditioning and for round 1.
     server.wait_for_status(2, &["measuring"]).await;
     let directory = server.kill().await;
     let server = Program::start_real(directory).await.unwrap();
@@ -44,12 +44,12 @@ async fn steady_state_ends_a_test_even_after_a_kill() {
     let rounds = results["rounds"].as_array().unwrap();
     assert!(rounds[0]["interruption"].is_string(), "{}", rounds[0]);
     assert!(rounds[1]["interruption"].is_null());
-    // Memory is always steady, so there is no badge.
+    // Memory is always in a steady state, so there is no badge.
     assert!(results["badge"].is_null());
     if results["state"] == "steady" {
         let last = results["window"]["last"].as_u64().unwrap();
         assert!(last >= 6, "{results}");
-        // A test that is steady in its last round runs to its end.
+        // A test that reaches its steady state in its last round is not ended early.
         let reason = (last < 8).then(|| format!("steady state in round {last}"));
         assert_eq!(ended["ended"], json!(reason));
         let steps = ended["steps"].as_array().unwrap();
@@ -74,7 +74,7 @@ async fn a_load_curve_adds_its_runs_even_after_a_kill() {
         "steps": [{"jobs": [{"filename": "none", "ioengine": "null", "size": "1m", "rw": "randread", "direct": 0}]}]});
     let (status, created) = server.post("/studies", &study).await;
     assert_eq!(status, StatusCode::CREATED, "{created}");
-    // Run 2 does not exist before run 1 has ended.
+    // Run 2 is not created before run 1 has ended.
     while server.get("/studies/1").await["steps"][1]["run"]["status"] != "measuring" {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
@@ -85,7 +85,7 @@ async fn a_load_curve_adds_its_runs_even_after_a_kill() {
     assert_eq!(ended["ended"], "the curve is complete");
     let results = server.get("/studies/1/procedure").await;
     let points = results["points"].as_array().unwrap();
-    // All rates are measured; an overloaded rate is repeated.
+    // All rates are measured. An overloaded rate is measured again.
     for rate in [1000.0, 2000.0, 3000.0] {
         assert!(
             points.iter().any(|point| point["offered"] == rate),
@@ -99,7 +99,7 @@ async fn a_load_curve_adds_its_runs_even_after_a_kill() {
     assert_eq!(steps[2]["run"]["tags"], json!(["curve"]));
 }
 
-/// The status of a step's run. Waits until the run has begun to measure.
+/// Waits until the run of a step is measuring, and returns its status.
 async fn measuring(server: &Program, step: usize, retry_of: &Value) -> Value {
     let began = Instant::now();
     loop {
@@ -112,7 +112,7 @@ async fn measuring(server: &Program, step: usize, retry_of: &Value) -> Value {
     }
 }
 
-/// A study of a load curve whose run of a step is killed twice.
+/// Runs a load curve study and kills the run of one step twice.
 async fn curve_killed_twice(curve: Value, step: usize) -> Option<(Program, Value)> {
     let directory = Arc::new(tempfile::tempdir().unwrap());
     let mut server = Program::start_real(directory).await?;
@@ -160,7 +160,7 @@ async fn a_curve_whose_last_rate_was_interrupted_twice_is_interrupted() {
     assert_eq!(ended["ended"], "the last rate has no result");
 }
 
-/// All rates are derived from the probe.
+/// Without the probe, no rate can be derived.
 #[tokio::test]
 async fn a_curve_without_a_probe_is_interrupted() {
     let curve = json!({"seconds": 2, "ramp_seconds": 0});

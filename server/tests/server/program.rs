@@ -1,4 +1,4 @@
-//! Starts, queries and kills the server under test.
+//! Starts, controls and kills the server under test.
 
 use reqwest::{Client, Method, StatusCode};
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ use tokio::{
     process::{Child, ChildStdout, Command},
 };
 
-/// Timeout for every wait.
+/// Timeout for each wait.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A running server.
@@ -120,7 +120,7 @@ impl Program {
         }
     }
 
-    /// Starts the server with the real runner. Returns `None` if the runner is not built.
+    /// Starts a server with the real runner. Returns `None` if the runner has not been built.
     pub(crate) async fn start_real(directory: Arc<TempDir>) -> Option<Self> {
         let runner = Path::new(env!("CARGO_BIN_EXE_leadline")).with_file_name("leadline-runner");
         if !runner.exists() {
@@ -145,7 +145,7 @@ impl Program {
         Self::start_in(self.kill().await, &[]).await
     }
 
-    /// Sends SIGTERM. Returns the exit code and the time it took to exit.
+    /// Sends SIGTERM. Returns the exit code and how long the exit took.
     pub(crate) async fn stop(&mut self) -> (Option<i32>, Duration) {
         let began = Instant::now();
         let pid = rustix::process::Pid::from_raw(self.child.id().unwrap().cast_signed()).unwrap();
@@ -203,7 +203,7 @@ impl Program {
         cookie.split(';').next().unwrap().to_owned()
     }
 
-    /// Queues a run of one job and returns its number.
+    /// Queues a run with one job and returns its number.
     pub(crate) async fn queue(&self, job: Value) -> u64 {
         let (status, run) = self
             .post("/runs", &json!({"jobs": [job], "sample_ms": 20}))
@@ -249,7 +249,7 @@ impl Program {
             .collect()
     }
 
-    /// Name of the first job of every started run, in order.
+    /// Returns the name of the first job of each started run, in order.
     pub(crate) fn starts(&self) -> Vec<String> {
         std::fs::read_to_string(self.directory.path().join("starts"))
             .unwrap_or_default()
@@ -258,7 +258,7 @@ impl Program {
             .collect()
     }
 
-    /// Names of the runner commands other than `run`, in order.
+    /// Returns the names of the runner commands other than `run`, in order.
     pub(crate) fn commands(&self) -> Vec<String> {
         std::fs::read_to_string(self.directory.path().join("commands"))
             .unwrap_or_default()
@@ -277,7 +277,7 @@ pub(crate) fn job(name: &str, runtime: &str) -> Value {
     json!({"name": name, "rw": "randread", "bs": "4k", "direct": 1, "runtime": runtime, "filename": "/fake/vda/t"})
 }
 
-/// A job on a different device.
+/// A job on another device.
 pub(crate) fn job_on(device: &str, name: &str, runtime: &str) -> Value {
     let mut job = job(name, runtime);
     job["filename"] = format!("/fake/{device}/t").into();

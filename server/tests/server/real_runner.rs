@@ -1,4 +1,4 @@
-//! The server with the real runner and a real file: latency and completeness of events, and
+//! The server with the real runner and a real file: the delay and completeness of events, and
 //! recovery after `kill -9` of the server or the runner.
 
 use crate::{
@@ -154,7 +154,7 @@ async fn no_run_starts_while_a_previous_runner_exists() {
         open.any(|path| path == lock),
         "the runner shares its server's lock"
     );
-    // Holds the lock, as a runner that cannot be killed would.
+    // Holds the lock as an unkillable runner would.
     let held = File::open(&lock).unwrap();
     flock(&held, FlockOperation::LockShared).unwrap();
     let server = Program::start_real(server.kill().await).await.unwrap();
@@ -236,7 +236,7 @@ impl Drop for Loop {
     }
 }
 
-/// `TEXT@CODE` for the only target that the job overwrites.
+/// Returns `TEXT@CODE` for the only target that the job overwrites.
 pub(crate) async fn confirmation(server: &Program, job: &Value) -> String {
     let (_, plan) = server.post("/plan", &json!({"jobs": [job]})).await;
     let [needed] = plan["confirmations"].as_array().unwrap().as_slice() else {
@@ -246,7 +246,7 @@ pub(crate) async fn confirmation(server: &Program, job: &Value) -> String {
     format!("{}@{}", field("text"), field("code"))
 }
 
-/// Starts a server, and returns it with a job that overwrites a loop device that contains data.
+/// Starts a server. Returns it with a job that overwrites a loop device containing data.
 pub(crate) async fn server_with_raw_write() -> Option<(Program, Loop, Value)> {
     let server = Program::start_real(Arc::new(tempfile::tempdir().unwrap())).await?;
     let image = server.data().join("targets/image");
@@ -387,7 +387,7 @@ async fn first_write_and_overwrite_are_not_comparable() {
     let (same_test, sentence) = compared("1,2").await;
     let expected = "data in the target before the run (no / yes). The first write to a file also allocates its blocks.";
     assert!(!same_test && sentence.contains(expected), "{sentence}");
-    // Other tests may make the host busy during one of two runs.
+    // Other tests may load the host during one of the two runs.
     for number in 4..=12 {
         let (is_same_test, sentence) = compared(&format!("{},{}", number - 2, number - 1)).await;
         assert!(
@@ -423,7 +423,7 @@ async fn queued_raw_write_fails_when_its_device_changes() {
     let Some(device) = Loop::attach(&one) else {
         return eprintln!("SKIP: cannot attach a loop device");
     };
-    // The second run waits for the first one, which uses the same disk.
+    // The second run waits, because the first one uses the same disk.
     let first = queue(&server, "60s").await;
     server.wait_for_status(first, &["measuring"]).await;
     let raw = json!({"name": "raw", "filename": device.0, "rw": "write", "bs": "4k", "direct": 1, "ioengine": "psync"});

@@ -13,7 +13,7 @@ fn study() -> Value {
     json!({"name": "A/B", "repeats": REPEATS, "order_seed": 7, "steps": [step("before"), step("after")]})
 }
 
-/// Waits for the end of a study.
+/// Waits until a study has ended.
 pub(crate) async fn end_of_study(server: &Program, number: u64) -> Value {
     let began = Instant::now();
     loop {
@@ -78,7 +78,7 @@ async fn repeated_steps_are_compared_in_pairs() {
     assert!(!comparison["answers"][0].as_str().unwrap().is_empty());
 }
 
-/// The baseline is not the first run, which may belong to another step.
+/// The baseline is not simply the first run, which may belong to another step.
 #[tokio::test]
 async fn changes_are_relative_to_the_median_of_step_1() {
     let server = Program::start().await;

@@ -1,4 +1,4 @@
-//! A failed run of a repeated study is retried once.
+//! Retries of failed runs. In a repeated study, each failed run is retried once.
 
 use crate::{
     deletion::connect,
@@ -28,7 +28,7 @@ async fn execute(server: &Program, sql: &'static str) {
     sqlx::raw_sql(sql).execute(&mut database).await.unwrap();
 }
 
-/// Status of the runs of each step and repeat, in order.
+/// Returns the statuses of the attempts at each step and repeat, in order.
 async fn attempts(server: &Program) -> BTreeMap<(u64, u64), Vec<String>> {
     let runs = server
         .get("/runs?q=study:1&sort=number&order=asc&limit=200")
@@ -95,7 +95,7 @@ async fn a_study_continues_after_two_failed_runs() {
     assert_eq!(ended["steps"][7]["run"]["status"], "done");
 }
 
-/// A step whose first run fails twice does not work, so the study ends.
+/// If the first run of a step and its retry fail, the step cannot work, so the study ends.
 #[tokio::test]
 async fn a_step_that_never_completes_ends_the_study() {
     let server = Program::start().await;
@@ -142,7 +142,7 @@ async fn runs_of_unrepeated_studies_are_not_retried() {
     assert_eq!(server.starts(), ["a", "fail"]);
 }
 
-/// The server was killed between the end of the run and the insertion of the retry.
+/// State after a kill between the end of the run and the insertion of the retry.
 #[tokio::test]
 async fn a_missing_retry_is_queued_at_the_next_start() {
     let mut server = Program::start().await;

@@ -1,4 +1,5 @@
-//! For long runs, series computed from rollups are fast and equal to those computed from samples.
+//! Series of long runs are computed from rollups. They load fast and equal series computed from
+//! samples.
 //!
 //! `LEADLINE_HOURS=1 cargo test -p leadline rollups -- --nocapture` measures longer runs. With
 //! `LEADLINE_FAKE_SAMPLES=FILE`, they consist of recorded samples.
@@ -36,7 +37,7 @@ async fn run_for_hours(server: &Program, hours: &str) -> u64 {
     number
 }
 
-/// Fails if the run has failed.
+/// Fails the test if the run has failed.
 async fn status_of(server: &Program, run: u64) -> String {
     let run = server.get(&format!("/runs/{run}")).await;
     assert_ne!(run["status"], "failed", "{run}");
@@ -197,7 +198,7 @@ async fn series_of_long_runs_are_fast() {
     assert!(one < Duration::from_secs(1), "{one:?}");
 }
 
-/// Adds up the counts of all histograms by bucket, and returns the event without its histograms.
+/// Returns the event without its histograms, after adding their counts to the totals per bucket.
 fn split(event: &Value, counts: &mut BTreeMap<(String, u64), u64>) -> Value {
     let mut event = event.clone();
     for direction in ["read", "write", "trim", "sync"] {
@@ -244,7 +245,7 @@ async fn compressed_samples_are_restored() {
     assert!(!counts_before.is_empty());
     assert_eq!(counts_after, counts_before);
 
-    // Clients can resume at any event.
+    // Clients can resume at any event number.
     for since in [0, 3, 100, 203, 204, 3333, 6450, 6486] {
         let request = server.request(Method::GET, &format!("/runs/{run}/stream?since={since}"));
         let text = request.send().await.unwrap().text().await.unwrap();
@@ -281,7 +282,7 @@ async fn row_count(server: &Program, run: u64) -> i64 {
     .unwrap()
 }
 
-/// Number of samples in `events`, and of samples in chunks.
+/// Number of samples in `events`, and number of samples in chunks.
 async fn stored_samples(server: &Program) -> (i64, i64) {
     let options = SqliteConnectOptions::new().filename(server.data().join("leadline.db"));
     let mut database = SqliteConnection::connect_with(&options).await.unwrap();

@@ -159,7 +159,7 @@ async fn cancel_queued_and_running_runs() {
         began.elapsed()
     );
     assert_eq!(ended["status"], "cancelled");
-    // The report covers the time until the run was cancelled.
+    // The report covers the time before the cancellation.
     assert_eq!(ended["report"]["ended_by"], "signal");
     assert!(ended["samples"].as_u64().unwrap() > 0 && ended["iops"].as_f64().unwrap() > 0.0);
     let (status, problem) = server
@@ -209,7 +209,7 @@ async fn stalled_run_fails_with_its_report() {
     assert_eq!(p99.unwrap()["at_least"], json!([false, true]));
 }
 
-/// Checks a one-second run in which nothing completed after the first samples.
+/// Checks a one-second run in which no I/O completed after the first samples.
 fn check_stalled(run: &Value, job: &str) {
     assert_eq!(run["status"], "failed");
     let reason = run["reason"].as_str().unwrap();
@@ -237,7 +237,7 @@ async fn stalled_runner_that_does_not_exit_is_killed() {
     assert!(began.elapsed() < Duration::from_secs(10));
     let ended = server.wait_until_ended(number).await;
     check_stalled(&ended, "hang");
-    // The runner has ten seconds to exit after its report.
+    // The runner gets ten seconds to exit after its report.
     let seconds = began.elapsed().as_secs();
     assert!((11..15).contains(&seconds), "{seconds} s");
 }
@@ -271,7 +271,7 @@ async fn runner_failures_fail_the_run() {
     }
     let failed = server.get("/runs/3").await;
     assert_eq!(failed["failure"]["problems"][0]["code"], "no_space");
-    // The server is still working.
+    // The server still works.
     let number = server.queue(job("a", "10ms")).await;
     assert_eq!(server.wait_until_ended(number).await["status"], "done");
 }
@@ -322,7 +322,7 @@ async fn idempotency_key_returns_the_same_run() {
         );
     }
     assert_eq!(server.get("/runs").await["total"], 2);
-    // A deleted run is not created again.
+    // A deleted run is not created again by a repeated request.
     server.wait_until_ended(1).await;
     assert_eq!(
         server
@@ -347,7 +347,7 @@ async fn cancel_completes_after_disconnect() {
     let running = server.queue(job("a", "20s")).await;
     server.wait_for_status(running, &["measuring"]).await;
     let waiting = server.queue(job("b", "10ms")).await;
-    // Blocks the server's writes.
+    // Locks the database, so that the server cannot write.
     let database = format!("sqlite:{}", server.data().join("leadline.db").display());
     let mut other = SqliteConnection::connect(&database).await.unwrap();
     sqlx::query("BEGIN IMMEDIATE")
@@ -425,7 +425,7 @@ async fn rename_tag_and_delete() {
         StatusCode::NOT_FOUND
     );
     assert_eq!(server.get("/runs").await["total"], 0);
-    // Numbers are never reused.
+    // Run numbers are never reused.
     assert_eq!(server.queue(job("b", "10ms")).await, number + 1);
 }
 
@@ -503,7 +503,7 @@ async fn series_and_exports_contain_all_samples() {
     let columns: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
     let mut rows = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
     assert!(rows.clone().all(|row| row.len() == columns.len()));
-    // The latencies of 20 samples are in the row of the last one.
+    // The histograms of 20 samples are merged into the row of the last one.
     let row = rows.next_back().unwrap();
     let latency = |name: &str| -> f64 {
         let column = columns.iter().position(|column| *column == name);
@@ -642,7 +642,7 @@ async fn concurrent_change_is_not_overwritten() {
         (status.as_u16(), &second["tags"]),
         (200, &json!(["first", "second"]))
     );
-    // Scripts do not need the header, and the status of a run is not part of its etag.
+    // Scripts may omit the header. The etag does not depend on the run's status.
     assert_eq!(patch(None, json!({"notes": "x"})).await.0, 200);
     server.wait_until_ended(number).await;
     let list = server.get("/runs").await;

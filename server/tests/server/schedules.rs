@@ -1,5 +1,5 @@
-//! Schedules: validation, starts, missed and skipped due times. `server/src/schedules` tests due times
-//! with a fake clock.
+//! Schedules: validation, starts, and missed and skipped due times. The unit tests in
+//! `server/src/schedules` use a fake clock.
 
 use crate::{
     deletion::connect,
@@ -19,13 +19,15 @@ fn minute_ms() -> u64 {
     now.as_secs() / 60 * 60_000
 }
 
-/// Due in the current minute and then an hour later. `rewind` makes it due again.
+/// A schedule that is due in the current minute and again an hour later. `rewind` makes it due
+/// again.
 fn schedule(job: &Value) -> Value {
     let cron = format!("{} * * * *", minute_ms() / 60_000 % 60);
     json!({"name": "Nightly", "cron": cron, "document": {"jobs": [job], "sample_ms": 20}, "tags": ["nightly"]})
 }
 
-/// Quiet hours from one hour ago until two hours from now, and the reason for a skipped start.
+/// Quiet hours from one hour ago to two hours from now, and the reason for a start that is skipped
+/// in them.
 pub(crate) fn quiet_now() -> (Value, String) {
     let hour = minute_ms() / 3_600_000 % 24;
     let (from, to) = ((hour + 23) % 24, (hour + 3) % 24);
@@ -46,7 +48,7 @@ async fn execute(server: &Program, sql: &str) {
     raw_sql(sql).execute(&mut database).await.unwrap();
 }
 
-/// Makes the minute of the cron expression due again, as if the server had just started.
+/// Makes the current due time due again, as if the server had just started.
 async fn rewind(server: &Program) {
     execute(
         server,
@@ -55,7 +57,7 @@ async fn rewind(server: &Program) {
     .await;
 }
 
-/// Waits for a due time with this result and returns the first one.
+/// Waits for a due time with this result, and returns the first such due time.
 async fn wait_for(server: &Program, number: u64, result: &str) -> Value {
     let began = Instant::now();
     loop {
@@ -207,8 +209,8 @@ async fn documents_that_need_a_confirmation_are_rejected() {
             "{problem}"
         );
     }
-    // A new file does not require a confirmation, but the start is rejected if another program has
-    // created the file.
+    // Writing to a new file requires no confirmation, but the start is rejected if another program
+    // has created the file.
     let mut new = write.clone();
     new["filename"] = json!("new");
     let request = schedule(&new);
@@ -216,7 +218,7 @@ async fn documents_that_need_a_confirmation_are_rejected() {
     std::fs::write(server.data().join("targets/new"), vec![7; 1 << 20]).unwrap();
     rewind(&server).await;
     let start = wait_for(&server, number, "rejected").await;
-    // The code of a confirmation must not leave the host.
+    // The confirmation code must not leave the host.
     let reason = start["reason"].as_str().unwrap();
     let (overwritten, remedy) = reason.split_once(". Schedules").unwrap();
     assert!(overwritten.contains("/targets/new"), "{reason}");
@@ -241,7 +243,7 @@ async fn due_times_start_once_even_if_the_server_is_killed() {
     );
     assert_eq!(server.get("/runs/1").await["tags"], json!(["nightly"]));
 
-    // As if killed after the run was queued, but before the start was stored.
+    // State after a kill between queuing the run and storing the start.
     execute(
         &server,
         "UPDATE schedules SET enabled = 0; UPDATE schedule_starts SET result = 'pending', run = NULL, status = NULL WHERE result = 'started'",
@@ -282,7 +284,7 @@ async fn no_second_start_while_one_is_active() {
     let number = create(&server, &schedule(&job("a", "20s"))).await;
     rewind(&server).await;
     wait_for(&server, number, "started").await;
-    // As if another due time had passed.
+    // State after another due time has passed.
     execute(
         &server,
         "UPDATE schedule_starts SET due_at_ms = due_at_ms - 3600000",
@@ -337,7 +339,7 @@ async fn no_run_starts_in_quiet_hours() {
     assert_eq!(created["next"][0]["is_quiet"], true);
     assert!(created["next_start_ms"].as_u64() > created["next"][0]["at_ms"].as_u64());
 
-    // A run that was queued before.
+    // A run that is queued first, so that the scheduled run has to wait.
     let blocker = server.queue(job("blocker", "20s")).await;
     request["quiet_hours"] = json!([]);
     let put = || server.request(Method::PUT, "/schedules/1");

@@ -1,4 +1,4 @@
-//! Sign-in, sessions, and tokens with fewer permissions.
+//! Sign-in, sessions, and tokens with reduced permissions.
 
 use crate::program::{Program, command, job};
 use reqwest::{Method, RequestBuilder, Response, StatusCode, header};
@@ -43,8 +43,8 @@ async fn cookie_contains_a_session_and_not_the_token() {
         StatusCode::OK
     );
     let (name, secret) = cookie.split_once('=').unwrap();
-    // Another local server receives the cookie, but cannot use it as a token or in a request with a
-    // different cookie name.
+    // Browsers also send the cookie to other local servers, which must not be able to use its
+    // secret as a token. A token is not valid as the secret of a cookie either.
     let as_token = server
         .client
         .get(server.url("/api/v1/runs"))
@@ -334,7 +334,7 @@ async fn guessable_tokens_are_rejected() {
     }
 }
 
-/// Returns the environments of a process's children.
+/// Returns the environments of the children of a process.
 fn child_environments(parent: u32) -> Vec<String> {
     let children = format!("/proc/{parent}/task");
     let tasks = std::fs::read_dir(children).unwrap();

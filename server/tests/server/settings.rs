@@ -1,4 +1,4 @@
-//! Thresholds by metric, in comparisons, exports and trends.
+//! Thresholds per metric in comparisons, exports and trends.
 
 use crate::{
     program::Program,
@@ -14,7 +14,7 @@ async fn set(server: &Program, thresholds: Value) -> (StatusCode, Value) {
         .await
 }
 
-/// Threshold and verdict of IOPS.
+/// Returns the threshold and the verdict of IOPS.
 async fn iops(server: &Program, query: &str) -> (Value, Value) {
     let comparison = server.get(&format!("/compare?{query}")).await;
     let metrics = comparison["metrics"].as_array().unwrap();
@@ -50,7 +50,7 @@ async fn thresholds_are_used_by_comparisons_and_trends() {
     assert_eq!(iops(&server, &query).await, (json!(2.0), json!("worse")));
     assert_eq!(server.get(&path).await["state"]["state"], "regressed");
 
-    // Rules on the command line use this form of the name.
+    // Rules on the command line spell the name this way.
     let (status, settings) = set(&server, json!({"read.iops": 20})).await;
     assert_eq!(settings, json!({"thresholds": {"read_iops": 20.0}}));
     assert_eq!(status, StatusCode::OK, "{settings}");
@@ -69,7 +69,7 @@ async fn thresholds_are_used_by_comparisons_and_trends() {
     let other = server.get(&format!("{path}?metric=read_lat_p99_ns")).await;
     assert_eq!(other["threshold_percent"], 2.0);
 
-    // The query and the baseline have priority.
+    // Thresholds in the query or the baseline take precedence over the settings.
     let with_threshold = format!("{query}&threshold=5");
     assert_eq!(
         iops(&server, &with_threshold).await,

@@ -3,7 +3,7 @@
 use crate::program::{Program, TIMEOUT, command, job};
 use std::{sync::Arc, time::Duration};
 
-/// Starts a server that is expected to fail, and returns its stderr.
+/// Starts a server that must fail, and returns its stderr.
 pub(crate) async fn start_error(directory: &std::path::Path, arguments: &[&str]) -> String {
     let output = tokio::time::timeout(TIMEOUT, command(directory).args(arguments).output())
         .await
@@ -176,7 +176,7 @@ async fn sigterm_stops_runs_then_streams() {
     let (code, took) = server.stop().await;
     assert_eq!(code, Some(0));
     assert!(took < Duration::from_secs(5), "stopping takes {took:?}");
-    // The stream includes the end of the run.
+    // The stream includes the event that ends the run.
     assert!(
         stream
             .await

@@ -1,5 +1,5 @@
-//! A database that does not accept writes: the measurement continues, its events wait in the spool,
-//! and nothing is lost once writes work again, in the same server process or the next one.
+//! The database does not accept writes. Measurements continue, and their events wait in the spool.
+//! Nothing is lost when writes work again, in the same server process or in the next one.
 
 use crate::{
     kills::check_events,
@@ -18,7 +18,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A tmpfs that is unmounted on drop.
+/// A tmpfs. Unmounted on drop.
 struct SmallFilesystem(PathBuf);
 
 impl SmallFilesystem {
@@ -101,7 +101,7 @@ async fn next_notice(socket: &mut Socket) -> Value {
     }
 }
 
-/// Reads live events until one of the given type arrives.
+/// Reads live events until one has the given type, and returns it.
 async fn read_until(stream: &mut reqwest::Response, kind: &str) -> usize {
     let mut text = String::new();
     while !text.contains(&format!(r#""type":"{kind}""#)) {
@@ -112,7 +112,7 @@ async fn read_until(stream: &mut reqwest::Response, kind: &str) -> usize {
     text.lines().count()
 }
 
-/// Number of rescued copies of a deleted database.
+/// Number of copies that the server made of a deleted database.
 fn copies(server: &Program) -> usize {
     let files = std::fs::read_dir(server.data()).unwrap();
     let names = files.map(|file| file.unwrap().file_name());
@@ -160,7 +160,7 @@ async fn run_survives_a_full_disk() {
     assert_eq!(next_notice(&mut notices).await, Value::Null);
     let filler = small.fill();
     let mut live = stream(&server, run).await;
-    // Live events and the report do not depend on the disk.
+    // Live events and the report do not require a working disk.
     let events = read_until(&mut live, "report").await;
     assert!(events > 100, "{events} events");
     check_unready(&server, "disk that holds the database is full").await;
@@ -213,7 +213,7 @@ async fn spool_is_stored_after_a_kill() {
     .await;
     let directory = server.kill().await;
     lock.close().await.unwrap();
-    // The server was killed while writing another record.
+    // State after a kill while another record was being written.
     let torn = spooled() + r#"{"entries":["{\"seq\":"#;
     std::fs::write(&spool, torn).unwrap();
     let server = Program::start_in(directory, &[]).await;
@@ -264,12 +264,12 @@ async fn queued_run_waits_for_the_database() {
     let file = server.data().join("leadline.db");
     let aside = server.data().join("aside.db");
     std::fs::rename(&file, &aside).unwrap();
-    // When a run starts, its status change is stored first.
+    // A queued run cannot be cancelled, because the status change cannot be stored.
     let (status, problem) = server
         .post(&format!("/runs/{waiting}/cancel"), &json!({}))
         .await;
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{problem}");
-    // Active runs can be stopped.
+    // An active run can be stopped.
     let (status, problem) = server
         .post(&format!("/runs/{run}/cancel"), &json!({}))
         .await;
@@ -282,7 +282,7 @@ async fn queued_run_waits_for_the_database() {
     assert_eq!(server.starts(), ["a", "b"]);
 }
 
-/// An ext4 on a loop device. Thawed and unmounted on drop.
+/// An ext4 filesystem on a loop device. Thawed and unmounted on drop.
 struct SlowFilesystem {
     at: PathBuf,
     _image: tempfile::TempDir,
@@ -309,7 +309,7 @@ impl SlowFilesystem {
         })
     }
 
-    /// Writes and syncs wait until `thaw`.
+    /// Freezes the filesystem: writes and syncs wait until `thaw`.
     fn freeze(&self) {
         let status = Command::new("fsfreeze").arg("-f").arg(&self.at).status();
         assert!(status.unwrap().success());
@@ -348,7 +348,7 @@ async fn run_survives_a_disk_that_syncs_nothing_for_ten_seconds() {
         received += chunk.iter().filter(|byte| **byte == b'\n').count();
     }
     disk.thaw();
-    // A sample every 20 ms, on a busy host.
+    // Allows for a busy host; the sampling interval is 20 ms.
     assert!(received > 250, "{received} live events");
     check_complete(&server, run).await;
     assert_eq!(server.starts(), ["a"]);

@@ -1,4 +1,4 @@
-//! Event streams over WebSocket and NDJSON: all subscribers receive the same events, regardless of
+//! Event streams over WebSocket and NDJSON. All subscribers receive the same events, regardless of
 //! when they connect.
 
 use crate::program::{Program, TIMEOUT, job};
@@ -15,7 +15,7 @@ use tokio_tungstenite::{
 
 pub(crate) type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
-/// Opens a WebSocket and receives its first message, a heartbeat.
+/// Opens a WebSocket and receives the first message, which is a heartbeat.
 pub(crate) async fn open(server: &Program, path: &str) -> Socket {
     let mut request = format!("ws://{}/api/v1{path}", server.address)
         .into_client_request()
@@ -31,7 +31,7 @@ pub(crate) async fn open(server: &Program, path: &str) -> Socket {
     socket
 }
 
-/// Receives all events until the socket is closed, and returns them with the close code.
+/// Receives all events until the socket is closed. Returns the events and the close code.
 async fn receive_all(mut socket: Socket) -> (Vec<Value>, Option<CloseCode>) {
     let mut events = Vec::new();
     loop {
@@ -59,7 +59,7 @@ async fn early_late_and_resuming_subscribers_receive_the_same_events() {
     let server = Program::start().await;
     let blocker = server.queue(job("block", "200ms")).await;
     let number = server.queue(job("a", "800ms")).await;
-    // Early: while the run is queued.
+    // An early subscriber: connects while the run is queued.
     let early = tokio::spawn(receive_all(
         open(&server, &format!("/runs/{number}/stream")).await,
     ));
@@ -159,7 +159,7 @@ async fn samples_are_sent_immediately() {
                     began.elapsed()
                 );
             }
-            // Samples are sent before the next flush, so they are at most a few windows late.
+            // Samples are not delayed until the next flush, so they are at most a few windows late.
             let behind = began.elapsed().as_secs_f64() * 1e3 - event["t_ms"].as_f64().unwrap();
             assert!(behind < 400.0, "a sample is {behind} ms late");
         }
@@ -191,7 +191,7 @@ async fn status_changes_are_published() {
         .map(String::as_str)
         .filter(|name| !["queue", "store"].contains(name))
         .collect();
-    // Rapid successive changes may be published as one.
+    // Several changes in quick succession may be published as one.
     let mut order = ["queued", "preparing", "measuring", "finishing", "done"].iter();
     assert!(
         statuses
@@ -236,7 +236,7 @@ async fn client_that_sends_large_frames_is_disconnected() {
     );
 }
 
-/// Adds more events to a finished run than socket buffers can hold.
+/// Makes the events of a finished run larger than the socket buffers.
 async fn add_events(server: &Program, run: u64, events: u32) {
     let options =
         sqlx::sqlite::SqliteConnectOptions::new().filename(server.data().join("leadline.db"));
@@ -337,13 +337,13 @@ async fn many_viewers_use_little_memory() {
     drop((sockets, events));
 }
 
-/// Idle streams never fill the kernel's buffers.
+/// Idle streams send too little to fill the kernel's buffers.
 #[tokio::test]
 async fn idle_stream_of_a_client_that_does_not_read_is_closed() {
     let server = Program::start().await;
     let mut socket = open(&server, "/events").await;
     tokio::time::sleep(Duration::from_secs(11)).await;
-    // Reads the data sent so far; it is too late to respond to the server's pings.
+    // Reads the data that was sent so far. It is too late to respond to the server's pings.
     let ended = tokio::time::timeout(Duration::from_secs(1), async {
         while let Some(Ok(_)) = socket.next().await {}
     });

@@ -51,7 +51,7 @@ async fn steps_run_in_order() {
     let mut request = study(&[("a", "150ms"), ("b", "20ms"), ("c", "20ms")]);
     request["tags"] = json!(["nightly"]);
     request["about"] = json!("Why.");
-    // On another device. Outside a study, this run would start concurrently.
+    // This run uses another device, so outside of a study it would start immediately.
     request["steps"][1]["jobs"] = json!([job_on("vdb", "b", "20ms")]);
     let response = server
         .request(Method::POST, "/studies")
@@ -188,7 +188,7 @@ async fn idempotency_key_returns_the_same_study() {
         StatusCode::UNPROCESSABLE_ENTITY
     );
     assert_eq!(server.get("/runs").await["total"], 2);
-    // The key still works after one run has been deleted. A study that was deleted with its last
+    // The key remains valid after one run has been deleted. A study that was deleted with its last
     // run is not created again.
     for (run, status) in [(1, StatusCode::CREATED), (2, StatusCode::CONFLICT)] {
         server.wait_until_ended(run).await;
@@ -271,7 +271,7 @@ async fn study_continues_after_kill_and_no_step_runs_twice() {
 #[tokio::test]
 async fn steps_after_a_failed_step_are_cancelled_immediately() {
     let server = Program::start().await;
-    // The steps after the failing step wait for vdb, which is in use.
+    // The steps after the failing one wait for vdb, which is in use.
     let blocker = server.queue(job_on("vdb", "blocker", "20s")).await;
     let mut request = study(&[("fail", "10ms"), ("b", "10ms"), ("c", "10ms")]);
     (1..3).for_each(|step| request["steps"][step]["jobs"] = json!([job_on("vdb", "b", "10ms")]));
@@ -322,7 +322,7 @@ async fn studies_are_published_and_listed_in_pages() {
             .expect("the end is published")
             .unwrap()
             .unwrap();
-        // Pings have no text.
+        // Skip pings, which have no text.
         let frame: Value = serde_json::from_str(frame.to_text().unwrap()).unwrap_or_default();
         if frame["type"] == "study" {
             published.push((

@@ -52,9 +52,9 @@ async fn renaming_a_study_renames_its_runs() {
         "Nightly"
     );
     assert_eq!(server.get("/runs/1").await["name"], "Nightly: a");
-    // A name that a user has chosen is kept.
+    // A run name that a user has chosen is not changed.
     assert_eq!(server.get("/runs/2").await["name"], "Study b");
-    // The filter finds the new name.
+    // Search finds the new name.
     assert_eq!(server.get("/runs?q=nightly").await["total"], 1);
     for name in ["", "  ", "a\nb"] {
         let (status, problem) = rename(&server, 1, name).await;

@@ -1,5 +1,5 @@
-//! SIGKILL of the server, the real runner, or both at seeded points of studies. The study continues
-//! after a restart: every cell is started, and only killed cells are retried.
+//! Kills the server, the real runner or both with SIGKILL at seeded points of studies. The studies
+//! continue after a restart: every cell is started, and only killed cells are retried.
 //!
 //! A cell is one repeat of a step. It is retried once if its first run was killed.
 
@@ -30,10 +30,10 @@ use tokio::time::sleep;
 const POINTS: usize = 5;
 const REPEATS: usize = 7;
 const RUNTIME_MS: u64 = 150;
-/// Longer than the time after which events are spooled.
+/// Longer than the delay after which events are spooled.
 const LOCKED_MS: u64 = 2_500;
 
-/// What a study is doing when a process is killed.
+/// What the study is doing when a process is killed.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 enum Phase {
     /// The study is being submitted, or its first run is queued.
@@ -66,7 +66,7 @@ enum Victim {
 struct Scene {
     server: Program,
     random: StdRng,
-    /// Outcomes of the runs that were active when a process was killed.
+    /// Outcomes of the runs that were active at the time of a kill.
     outcomes: BTreeMap<(Phase, Victim, String), usize>,
 }
 
@@ -76,8 +76,8 @@ fn study() -> Value {
     json!({"name": "Killed", "repeats": REPEATS, "continue_on_failure": true, "idle_wait_seconds": 0, "steps": [step("a"), step("b")]})
 }
 
-/// Starts the server with a script that stores the input of each started run and becomes the real
-/// runner. `None` if the runner is not built.
+/// Starts the server with a wrapper script, which stores the input of each started run and then
+/// executes the real runner. Returns `None` if the runner has not been built.
 async fn start(directory: Arc<TempDir>) -> Option<Program> {
     let runner = Path::new(env!("CARGO_BIN_EXE_leadline")).with_file_name("leadline-runner");
     if !runner.exists() {
@@ -102,19 +102,19 @@ async fn start(directory: Arc<TempDir>) -> Option<Program> {
     Some(Program::start_by(command, directory).await)
 }
 
-/// Name and seed of each started run. The seed differs between the repeats of a step.
+/// Returns the name and seed of each started run. Each repeat of a step has a different seed.
 fn starts(directory: &Path) -> Vec<(String, u64)> {
     let files = fs::read_dir(directory.join("inputs")).unwrap();
     let cell = |file: fs::DirEntry| {
         let text = fs::read_to_string(file.path()).ok()?;
-        // Incomplete if the server was killed while it wrote the input.
+        // The input is truncated if the server was killed while writing it.
         let input: Value = serde_json::from_str(&text).ok()?;
         Some(cell(&input))
     };
     files.filter_map(|file| cell(file.unwrap())).collect()
 }
 
-/// Name and seed of the job that was requested in `run`.
+/// Returns the name and seed of the job requested in `run`.
 fn cell(run: &Value) -> (String, u64) {
     let job = &run["jobs"][0];
     let name = job["name"].as_str().unwrap().to_owned();
@@ -125,7 +125,7 @@ fn started_files(directory: &Path) -> usize {
     fs::read_dir(directory.join("inputs")).unwrap().count()
 }
 
-/// Runners that execute a run. Other children of the server plan runs or describe the host.
+/// Returns runners that execute a run. Other children of the server plan runs or query the host.
 fn active_runners(server: u32) -> Vec<Pid> {
     let mut pids = runners(server);
     pids.retain(|pid| {
@@ -141,7 +141,7 @@ impl Scene {
         Duration::from_micros(self.random.random_range(0..max_ms * 1000))
     }
 
-    /// Runs of the study that have not ended, in order.
+    /// Returns the runs of the study that have not ended, in order.
     async fn unfinished(&self, study: u64) -> Vec<Value> {
         let path = format!(
             "/runs?q=study:{study}&status=queued,preparing,measuring,finishing&limit=200&sort=number&order=asc"
@@ -183,7 +183,7 @@ impl Scene {
         }
         if victim != Victim::Server {
             for pid in pids {
-                // It may have exited.
+                // The process may have exited already.
                 let _ = kill_process(pid, Signal::KILL);
             }
         }
@@ -198,7 +198,7 @@ impl Scene {
     }
 
     /// Submits a study, kills the server during the request, and repeats the request. Returns the
-    /// number of the study.
+    /// study number.
     async fn submit(mut self, number: usize) -> (Self, u64) {
         let key = format!("study-{number}");
         let request = |server: &Program| {

@@ -67,7 +67,7 @@ pub(crate) async fn server_with(copies: &[Copy]) -> Program {
     let run = server.queue(job("a", "20ms")).await;
     server.wait_until_ended(run).await;
     server.stop().await;
-    // A single string of 10,000 copies is 10 MB.
+    // In chunks: one string with all 10,000 copies would be 10 MB.
     for copies in copies.chunks(100) {
         let sql: Vec<String> = copies.iter().map(Copy::sql).collect();
         execute(&server.data(), &sql.join("\n")).await;
@@ -97,7 +97,7 @@ pub(crate) async fn pin(server: &Program, path: &str, body: Value) -> (StatusCod
     server.send(request.json(&body)).await
 }
 
-/// Inserts ten runs per day at this level of IOPS.
+/// Inserts ten runs per day with this IOPS level.
 pub(crate) fn day(first: u64, day: u64, iops: f64) -> Vec<Copy> {
     let runs = first..first + 10;
     runs.map(|number| copy(number, day, iops + (number % 5) as f64))
@@ -163,7 +163,7 @@ async fn kernel_update_and_reasons_are_shown() {
         json!({"run": 141, "kind": "disturbed", "reason": "foreign I/O", "value": 5.0})
     );
 
-    // The runs around the change can be compared.
+    // The runs before and after the change can be compared.
     let runs = |name: &str| {
         let runs = trend["changes"][0][name].as_array().unwrap().iter();
         runs.map(Value::to_string).collect::<Vec<_>>().join(",")
@@ -218,7 +218,7 @@ async fn state_follows_the_runs_and_survives_a_restart() {
     let mut copies = day(10, 1, 1000.0);
     copies.extend(day(20, 2, 800.0));
     let server = server_with(&copies).await;
-    // Run 1 has today's date, so that it would be the newest run.
+    // Delete run 1, which has today's date and would be the newest run.
     server.send(server.request(Method::DELETE, "/runs/1")).await;
     let path = path(&server).await;
     let runs = Vec::from_iter(10..20);
@@ -239,7 +239,7 @@ async fn state_follows_the_runs_and_survives_a_restart() {
     });
     assert!(gauge.unwrap().ends_with(" 1"), "{metrics}");
 
-    // The newest group is the one after the baseline.
+    // The newest group directly follows the baseline.
     pin(&server, &path, json!({"runs": Vec::from_iter(20..30)})).await;
     assert_eq!(state(&server, &path).await["state"], "undecided");
     pin(
@@ -317,7 +317,7 @@ async fn damaged_values_are_excluded() {
     assert_eq!(point.unwrap()["left_out"][0]["kind"], "damaged");
 }
 
-/// The checksum of values covers the number of their run.
+/// Checksums of values include the run number.
 #[tokio::test]
 async fn swapped_values_are_excluded() {
     let server = server_with(&day(10, 1, 1000.0)).await;
@@ -339,8 +339,8 @@ fn left_out(trend: &Value) -> Vec<u64> {
     damaged.map(|run| run["run"].as_u64().unwrap()).collect()
 }
 
-/// Values of version 28 have a checksum without the number of the run. They are shown until they
-/// are computed again.
+/// In version 28, the checksum of values did not include the run number. Such values are shown
+/// until they are recomputed.
 #[tokio::test]
 async fn values_of_an_earlier_version_get_a_new_checksum() {
     let mut server = server_with(&day(10, 1, 1000.0)).await;
@@ -371,7 +371,7 @@ async fn values_of_an_earlier_version_get_a_new_checksum() {
     assert!(is_same(&server.get(&path).await));
 }
 
-/// The runs with their values and checksums.
+/// Returns the runs with their values and checksums.
 async fn checksums(data: &Path) -> Vec<(u64, String, Vec<u8>)> {
     let options = SqliteConnectOptions::new().filename(data.join("leadline.db"));
     let mut connection = SqliteConnection::connect_with(&options).await.unwrap();

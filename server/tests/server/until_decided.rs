@@ -98,7 +98,7 @@ async fn an_undecided_study_runs_all_repeats() {
     assert_eq!(looks(&ended), [(7, "undecided"), (10, "undecided")]);
     assert_eq!(ended["status"], "done");
     assert_eq!(server.starts().len(), 20);
-    // Deleting a run does not change a look.
+    // Deleting a run does not change a look that was already taken.
     let delete = server.request(reqwest::Method::DELETE, "/runs/3");
     assert_eq!(server.send(delete).await.0, StatusCode::NO_CONTENT);
     assert_eq!(server.get("/studies/1").await["looks"], ended["looks"]);
@@ -108,8 +108,8 @@ async fn an_undecided_study_runs_all_repeats() {
 async fn comparisons_before_the_first_look_have_no_verdict() {
     let server = Program::start().await;
     create(&server, &different(REPEATS)).await;
-    // Six of eight pairs have ended, which is enough for a verdict in other studies. The four runs
-    // before the look leave time for the request.
+    // Six of eight pairs have ended, which is enough for a verdict in other studies. The request
+    // must arrive within the four runs before the look.
     server.wait_for_status(13, &["measuring"]).await;
     server.post("/studies/1/cancel", &json!(null)).await;
     let ended = end_of_study(&server, 1).await;
@@ -134,7 +134,7 @@ async fn a_cancelled_study_has_no_look() {
     let mut request = study(7, [("a", "30ms"), ("b", "230ms")]);
     request["continue_on_failure"] = json!(true);
     create(&server, &request).await;
-    // The only look is after the seventh pair, whose second run is number 14.
+    // The only look follows the seventh pair, whose second run is number 14.
     server.wait_for_status(14, &["measuring"]).await;
     let (status, _) = server.post("/studies/1/cancel", &json!(null)).await;
     assert_eq!(status, StatusCode::ACCEPTED);
@@ -159,14 +159,14 @@ async fn not_comparable_is_not_a_decision() {
     assert_eq!(ended["status"], "failed");
 }
 
-/// A server that is killed between the end of a run and the look takes the look when it starts.
+/// If a server is killed between the end of a run and the look, it takes the look when it restarts.
 #[tokio::test]
 async fn a_missing_look_is_taken_at_the_next_start() {
     let server = Program::start().await;
     create(&server, &alternating(10)).await;
     let ended = end_of_study(&server, 1).await;
     assert_eq!(ended["looks"].as_array().unwrap().len(), 2);
-    // A look and the number of looks are stored in one transaction.
+    // A look and the number of looks are updated in one transaction.
     sqlx::raw_sql("DELETE FROM study_looks WHERE pairs = 10; UPDATE study_contents SET looks = 1, checksums = 2")
         .execute(&mut connect(&server).await)
         .await
@@ -176,14 +176,14 @@ async fn a_missing_look_is_taken_at_the_next_start() {
     assert_eq!(server.get("/studies/1").await["looks"], ended["looks"]);
 }
 
-/// Queued runs with a confirmation to overwrite data are interrupted when the server starts again.
+/// When the server starts again, queued runs that overwrite data are interrupted.
 #[tokio::test]
 async fn a_server_stopped_after_the_decision_does_not_interrupt_the_study() {
     let server = Program::start().await;
     create(&server, &different(REPEATS)).await;
     let ended = end_of_study(&server, 1).await;
     assert_eq!(ended["status"], "done");
-    // The state between the look and the end of the remaining runs.
+    // State between the look and the cancellation of the remaining runs.
     sqlx::raw_sql(
         r#"UPDATE run_details SET confirm = '["x"]', run_sha256 = NULL, summary_sha256 = NULL, final_sha256 = NULL, checksums = 0
             WHERE run IN (SELECT number FROM runs WHERE status = 'cancelled');
@@ -199,7 +199,7 @@ async fn a_server_stopped_after_the_decision_does_not_interrupt_the_study() {
     assert_eq!(study["looks"], ended["looks"]);
 }
 
-/// The third run of B and its retry fail, and are then stored as interrupted, as if the server had
+/// The third run of B and its retry fail. Both are then stored as interrupted, as if the server had
 /// been killed twice.
 #[tokio::test]
 async fn a_run_that_is_interrupted_twice_does_not_interrupt_a_decided_study() {

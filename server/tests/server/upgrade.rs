@@ -1,5 +1,5 @@
-//! Migrates a version 4 database. The fixture contains runs of all kinds, including failed and
-//! cancelled runs, and studies, one of which has a leftover file.
+//! Migrates a version 4 database. The fixture contains all kinds of runs, including failed and
+//! cancelled ones, and studies, one of which has a leftover file.
 
 use crate::{fingerprints::wait_for_fingerprints, program::Program};
 use flate2::read::GzDecoder;
@@ -21,7 +21,7 @@ const COLUMNS: [(&str, &str); 7] = [
     ("failure", "/failure"),
 ];
 
-/// Renamed keys that have only one meaning.
+/// Renamed keys, each of which has only one meaning.
 const KEYS: &[(&str, &str)] = &[
     ("answered_share", "served_share"),
     ("asked_bytes", "requested_bytes"),
@@ -92,7 +92,7 @@ fn rename(value: Value) -> Value {
     }
 }
 
-/// Settings that were added since version 4, with the only behavior at that time.
+/// Settings that version 4 did not have, with values that describe its behavior.
 const FORMER_BEHAVIOR: [(&str, &str); 10] = [
     ("create_only", "false"),
     ("exit_group", "0"),
@@ -138,7 +138,7 @@ fn check(path: &str, expect: &Value, actual: &Value) {
 struct OldRun {
     number: u64,
     status: String,
-    /// JSON pointers into the API response, with the expected values.
+    /// JSON pointers into API responses, with the expected values.
     fields: Vec<(&'static str, Value)>,
     events: Vec<Value>,
 }
@@ -264,7 +264,7 @@ async fn check_fingerprints(server: &Program) {
     }
 }
 
-/// The database was backed up before the migration, readable only by its owner.
+/// The database was backed up before the migration, and only the owner can read the backup.
 async fn assert_copied(server: &Program) {
     let copy = server.data().join("leadline-v4.db");
     let mode = std::fs::metadata(&copy).unwrap().permissions().mode();
@@ -280,7 +280,7 @@ async fn assert_copied(server: &Program) {
     assert_eq!(found, (4, "ok".to_owned()));
 }
 
-/// Spot checks that do not depend on the tables above.
+/// Spot checks that do not use the tables above.
 async fn check_renamed_fields(server: &Program) {
     let warmed = server.get("/runs/1").await;
     let report = &warmed["report"];

@@ -32,7 +32,7 @@ fn secret() -> String {
     format!("whsec_{}", STANDARD.encode(KEY))
 }
 
-/// An HTTP server that responds with the given heads, in order, and then with 204.
+/// An HTTP server that sends the given response heads in order, and then responds with 204.
 struct Receiver {
     address: String,
     requests: mpsc::UnboundedReceiver<String>,
@@ -61,7 +61,7 @@ impl Receiver {
         Received(request.expect("a message arrives").unwrap())
     }
 
-    /// Fails if a message arrives within a second and a half.
+    /// Fails if a message arrives within 1.5 seconds.
     async fn expect_nothing(&mut self) {
         let request = timeout(Duration::from_millis(1500), self.requests.recv()).await;
         assert!(request.is_err(), "{request:?}");
@@ -106,7 +106,7 @@ impl Received {
         serde_json::from_str(self.0.split_once("\r\n\r\n").unwrap().1).unwrap()
     }
 
-    /// Checks the signature as a receiver would.
+    /// Verifies the signature in the same way as a receiver.
     fn check(&self) {
         let (_, body) = self.0.split_once("\r\n\r\n").unwrap();
         let signed = format!(
@@ -185,7 +185,7 @@ async fn messages_are_signed_and_secrets_are_not_returned() {
         !text.contains("hidden") && !text.contains("whsec"),
         "{text}"
     );
-    // The URL and the key do not change.
+    // An update keeps the URL and the key.
     let put = server.request(Method::PUT, "/webhooks/1");
     let (status, changed) = server
         .send(put.json(&json!({"name": "Chat 2", "events": ["schedule_run_failed"]})))
@@ -337,7 +337,7 @@ async fn unusual_urls_and_addresses_are_rejected() {
         assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{url}: {problem}");
         assert!(!problem.to_string().contains("password@"), "{problem}");
     }
-    // As if the name of a receiver resolved to such an address.
+    // As if the name of a receiver resolved to this address.
     let number = create(&server, "http://127.0.0.1:1/").await;
     for update in [
         "UPDATE webhooks SET url = 'http://169.254.169.254/latest/meta-data'",
@@ -377,7 +377,7 @@ async fn changes_of_a_trend_are_sent_once() {
             .await;
     }
     let body = loop {
-        // While runs are being deleted, the group may be too small.
+        // The group may be too small while runs are still being deleted.
         let body = receiver.next().await.body();
         if body["data"]["after"] == "regressed" {
             break body;
@@ -391,7 +391,7 @@ async fn changes_of_a_trend_are_sent_once() {
     let text = body["text"].as_str().unwrap();
     assert!(text.contains("regressed (was "), "{text}");
     assert!(text.contains("20 % lower read IOPS"), "{text}");
-    // Until its delivery is stored, a message is sent again after a restart.
+    // Until the delivery is stored, a restarted server sends the message again.
     assert_eq!(attempted(&server, 1, 1).await["status"], "delivered");
     let server = server.kill_and_restart().await;
     assert_eq!(server.get(&path).await["state"]["state"], "regressed");
@@ -425,7 +425,7 @@ async fn failed_and_skipped_starts_are_sent() {
     assert_eq!(body["data"]["result"], "skipped");
     let text = body["text"].as_str().unwrap();
     assert!(text.contains(&reason), "{text}");
-    // Additional consecutive skips are listed, but not sent.
+    // Consecutive skips after the first one are listed but not sent.
     execute(
         &server,
         "UPDATE schedule_starts SET due_at_ms = due_at_ms - 3600000",

@@ -1,4 +1,4 @@
-//! Comparisons of A with A and of A with a slower B: coverage, false verdicts and power.
+//! Comparisons of A with A, and of A with a slower B: coverage, false verdicts and power.
 
 use crate::designs::{Design, METRICS, Noise, study};
 use crate::simulation::{DATA_SETS, percent, shares, table};
@@ -10,14 +10,14 @@ const SIZES: [usize; 4] = [6, 8, 10, 20];
 pub(crate) const SLOWDOWN: f64 = 1.05;
 /// Smallest ratio that matters.
 pub(crate) const THRESHOLD: f64 = 1.02;
-/// Without a threshold, every significant difference is a verdict, which gives an upper bound for
+/// With this threshold, every significant difference is a verdict. This gives an upper bound for
 /// false verdicts.
 const NO_THRESHOLD: f64 = 1.0;
 
 use Design::{OrderedGroups, OrderedPairs, RandomGroups, RandomPairs};
 use Noise::{Autocorrelated, Bimodal, Drifting, LogNormal, Normal, OtherShape};
 
-/// For independent runs, the order does not matter.
+/// The runs are independent, so their order does not matter.
 const STUDIES: [(Noise, Design); 16] = [
     (Normal, RandomPairs),
     (Normal, RandomGroups),
@@ -51,7 +51,7 @@ fn compare(design: Design, a: &[f64], b: &[f64]) -> Ratio {
     compare_at(design, a, b, CONFIDENCE)
 }
 
-/// Whether any metric is better or worse, and whether the first metric is worse.
+/// Returns whether any metric is better or worse, and whether the first metric is worse.
 fn verdicts(ratios: &[Ratio; METRICS], threshold: f64) -> (bool, bool) {
     let p_values = ratios.map(|ratio| ratio.p_value);
     let adjusted = holm::adjust(&p_values);
@@ -64,7 +64,7 @@ fn verdicts(ratios: &[Ratio; METRICS], threshold: f64) -> (bool, bool) {
     )
 }
 
-/// Coverage, false verdicts, and power for one and for six metrics.
+/// One table row: coverage, false verdicts, and the power for one metric and for six metrics.
 fn study_shares(noise: Noise, design: Design, n: usize, seed: u64) -> [f64; 4] {
     shares(seed, |random| {
         let metrics = study(noise, design, n, random);
@@ -84,7 +84,7 @@ fn study_shares(noise: Noise, design: Design, n: usize, seed: u64) -> [f64; 4] {
     })
 }
 
-/// Confidence level of the exact interval for `n` pairs, or for two groups of `n`.
+/// Confidence level of the exact interval for `n` pairs, or for two groups of `n` runs.
 fn attainable(design: Design, n: usize) -> String {
     let values = |start: usize| (start..start + n).map(|i| i as f64).collect::<Vec<_>>();
     percent(100.0 * compare(design, &values(1), &values(3)).estimate.confidence)

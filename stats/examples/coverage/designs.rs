@@ -1,35 +1,37 @@
-//! Simulated studies: what their runs measure, and which runs are A and which are B.
+//! Simulated studies: the values that their runs measure, and which runs are A and which are B.
 
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 use rand_distr::{Distribution, StandardNormal};
 
-/// Number of metrics per run, with a correlation of 0.7.
+/// Number of metrics per run. Their correlation is 0.7.
 pub(crate) const METRICS: usize = 6;
 const CORRELATION: f64 = 0.7;
 
-/// How repeats of the same test vary.
+/// How the results of repeated runs vary.
 #[derive(Clone, Copy)]
 pub(crate) enum Noise {
     /// Normal with a standard deviation of 3 %.
     Normal,
-    /// Log-normal; the logarithm has a standard deviation of 0.05.
+    /// Log-normal; the standard deviation of the logarithm is 0.05.
     LogNormal,
     /// 30 % of the runs are 10 % slower; standard deviation 1 %.
     Bimodal,
-    /// The study slows down by 10 % from its first to its last run; standard deviation 2 %.
+    /// Normal with a standard deviation of 2 %, plus a drift: the study slows down by 10 % from its
+    /// first to its last run.
     Drifting,
-    /// Successive runs have a correlation of 0.8; standard deviation 3 %.
+    /// Normal with a standard deviation of 3 %; successive runs have a correlation of 0.8.
     Autocorrelated,
-    /// A: normal, 3 %. B: one-sided exponential tail of 10 %, with the same median.
+    /// A: normal with a standard deviation of 3 %. B: same median, with a one-sided exponential
+    /// tail of 10 %.
     OtherShape,
 }
 
 /// Which runs of a study are A and which are B.
 #[derive(Clone, Copy)]
 pub(crate) enum Design {
-    /// Blocks of one A and one B, in random order.
+    /// Blocks with one run of A and one run of B, in random order.
     RandomPairs,
     /// Pairs in which A is always first.
     OrderedPairs,
@@ -57,7 +59,7 @@ impl Noise {
             Self::Normal | Self::Autocorrelated => 1.0 + 0.03 * z,
             Self::LogNormal => (0.05 * z).exp(),
             Self::Bimodal => {
-                // The 70th percentile.
+                // The 70th percentile of the standard normal distribution.
                 let is_slow = z > 0.524_400_5;
                 let rank = normal_cdf(z);
                 let within = if is_slow {
@@ -66,7 +68,7 @@ impl Noise {
                     rank / 0.7
                 };
                 let mode = if is_slow { 1.1 } else { 1.0 };
-                // Uniform within the mode, with a standard deviation of 1 %.
+                // Uniform within each mode, with a standard deviation of 1 %.
                 mode * (1.0 + 0.01 * 12.0_f64.sqrt() * (within - 0.5))
             }
             Self::Drifting => (1.0 + 0.02 * z) * (1.0 + 0.1 * progress),
@@ -101,7 +103,7 @@ impl Design {
         matches!(self, Self::RandomPairs | Self::OrderedPairs)
     }
 
-    /// Whether each run of a study is a B.
+    /// Returns whether each run of a study belongs to B.
     fn labels(self, n: usize, random: &mut StdRng) -> Vec<bool> {
         let pair = |is_b_first: bool| [is_b_first, !is_b_first];
         match self {
@@ -118,7 +120,7 @@ impl Design {
     }
 }
 
-/// Values of A and B for each metric, in run order.
+/// Returns the values of A and B for each metric, in run order.
 pub(crate) fn study(
     noise: Noise,
     design: Design,

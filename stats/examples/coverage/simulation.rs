@@ -1,13 +1,14 @@
-//! Runs simulated data sets on all CPUs and counts the outcomes.
+//! Simulates data sets on all CPUs and counts the outcomes.
 
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Number of data sets for each row of a table.
+/// Number of data sets per table row.
 pub(crate) const DATA_SETS: u64 = 10_000;
 
-/// Percentage of the data sets in which each outcome occurred. Each data set has its own seed.
+/// Returns the percentage of data sets in which each outcome occurred. Each data set has its own
+/// seed.
 pub(crate) fn shares<const K: usize>(
     seed: u64,
     outcomes: impl Fn(&mut StdRng) -> [bool; K] + Sync,

@@ -1,4 +1,4 @@
-//! Studies with multiple looks, and the number of runs recommended for an undecided comparison.
+//! Studies with several looks, and the recommended number of runs for an undecided comparison.
 
 use crate::comparisons::{SLOWDOWN, THRESHOLD, compare_at};
 use crate::designs::{Design, METRICS, Noise, study};
@@ -12,7 +12,7 @@ use rand::rngs::StdRng;
 
 const FIRST: usize = 6;
 const LAST: usize = 30;
-/// Larger recommended numbers of runs are not simulated.
+/// Maximum recommended number of runs to simulate.
 const MAX_RECOMMENDED: usize = 50;
 
 use Design::{RandomGroups, RandomPairs};
@@ -55,7 +55,7 @@ fn decide(design: Design, a: &[f64], b: &[f64], looks: &[Look]) -> (Verdict, usi
     last
 }
 
-/// Whether any metric is better or worse at any look.
+/// Returns whether any metric is better or worse at any look.
 fn any_false(design: Design, metrics: &[[Vec<f64>; 2]; METRICS], looks: &[Look]) -> bool {
     looks.iter().any(|look| {
         let ratios = metrics
@@ -77,8 +77,8 @@ fn times(values: &[f64], factor: f64) -> Vec<f64> {
     values.iter().map(|value| value * factor).collect()
 }
 
-/// Sequential comparisons: false verdicts with and without alpha spending, false equivalence,
-/// power.
+/// One table row for sequential comparisons: false verdicts with and without alpha spending, false
+/// equivalence, and power.
 fn sequential_row(noise: Noise, design: Design, seed: u64) -> Vec<String> {
     let sizes = schedule(FIRST, LAST);
     let spending = looks(&sizes, kind(design));
@@ -128,7 +128,7 @@ fn sequential_row(noise: Noise, design: Design, seed: u64) -> Vec<String> {
         .collect()
 }
 
-/// Mean of a number up to 127, using the same data sets as `shares`.
+/// Returns the mean of a number of at most 127, over the same data sets as `shares`.
 fn mean(seed: u64, number: impl Fn(&mut StdRng) -> usize + Sync) -> f64 {
     let bits = shares(seed, |random| {
         let number = number(random);
@@ -138,8 +138,8 @@ fn mean(seed: u64, number: impl Fn(&mut StdRng) -> usize + Sync) -> f64 {
     (0..).zip(&bits).map(value).sum()
 }
 
-/// A first study of `first` runs yields a recommended number of runs. How often does that number
-/// detect a 5 % difference, in a new study and when an undecided first study is continued?
+/// A study of `first` runs yields a recommended number of runs. Simulates how often that number
+/// detects a 5 % difference, both in a new study and when the undecided study is continued.
 fn recommendation_row(noise: Noise, design: Design, first: usize, seed: u64) -> Vec<String> {
     let goal = Goal {
         max_runs: MAX_RECOMMENDED,

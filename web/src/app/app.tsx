@@ -1,4 +1,4 @@
-// Providers, sockets and routes, or the sign-in page when the server requires a token.
+// Providers, sockets and routes. If the server requires a token, shows the sign-in page instead.
 import { MantineProvider } from '@mantine/core';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
@@ -12,7 +12,7 @@ import { Toasts } from '../ui/toasts';
 import { restoreFocus } from './focus';
 import { router } from './router';
 
-/** Not needed on the first page of a signed-in user. */
+/** Loaded on demand: signed-in users do not need it on their first page. */
 const SignIn = lazy(() => import('./sign-in').then(({ SignIn }) => ({ default: SignIn })));
 
 export function App() {
@@ -23,7 +23,8 @@ export function App() {
       theme={theme}
       cssVariablesResolver={variables}
       defaultColorScheme="auto"
-      // Mantine's style sheet of default values is as large as all other styles of the first page.
+      // With all variables generated here, Mantine's style sheet of default values is not needed.
+      // It is as large as all other styles of the first page.
       deduplicateCssVariables={false}
     >
       <QueryClientProvider client={queryClient}>
@@ -40,10 +41,10 @@ export function App() {
   );
 }
 
-/** The page that sign-in links open. */
+/** Path that sign-in links open. */
 const isSignIn = location.pathname === '/login';
 
-/** Reloading repeats the page's rejected requests. */
+/** Reloading the page repeats the requests that were rejected. */
 const openApplication = () => (isSignIn ? location.replace('/') : location.reload());
 
 function SignedIn() {

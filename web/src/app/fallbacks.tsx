@@ -1,4 +1,4 @@
-// Pages for unknown addresses, for pages that cannot be loaded, and for errors while rendering.
+// Pages for unknown addresses, failed page loads, and rendering errors.
 import { Button } from '@mantine/core';
 import { type ErrorComponentProps, Link } from '@tanstack/react-router';
 import { useEffect } from 'react';
@@ -41,7 +41,7 @@ export function Crash({ error: thrown, reset }: ErrorComponentProps) {
   );
 }
 
-/** Opens the page when the server responds again. */
+/** Opens the page once the server responds again. */
 function NotLoadedPage() {
   useEffect(() => {
     void reloadIfReachable();
@@ -62,10 +62,10 @@ function NotLoadedPage() {
 }
 
 const RELOADED_KEY = 'leadline-reloaded-at';
-/** A page that still cannot be loaded is not reloaded again within this time. */
+/** Minimum time between two reloads of a page that cannot be loaded. */
 const RELOAD_INTERVAL_MS = 10_000;
 
-/** Without a server, a reload would replace the application with the browser's error page. */
+/** Without a server, a reload would show the browser's error page instead of the application. */
 async function reloadIfReachable(interval_ms = RELOAD_INTERVAL_MS) {
   const last_ms = Number(sessionStorage.getItem(RELOADED_KEY) ?? 0);
   if (Date.now() - last_ms < interval_ms) return;

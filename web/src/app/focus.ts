@@ -1,5 +1,5 @@
-// Restores keyboard focus after navigation, because the focused element (such as a Start
-// button) may be removed with its page.
+// Restores keyboard focus after navigation: the focused element (such as a Start button) may have
+// been removed together with its page.
 import type { AnyRouter } from '@tanstack/react-router';
 
 /** Moves focus to the new page if the focused element was removed. Returns a stop function. */

@@ -1,4 +1,4 @@
-// Header with navigation and status, and the current page below it.
+// Header with navigation and status, above the current page.
 import { useHotkeys } from '@mantine/hooks';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
@@ -14,7 +14,9 @@ import { ThemeToggle } from './theme-toggle';
 
 const Palette = lazy(() => import('./palette'));
 
-/** Mounts the palette at the first Ctrl-K; afterward, it handles the shortcut itself. */
+/**
+ * Mounts the palette at the first Ctrl-K. From then on, the palette handles the shortcut itself.
+ */
 function usePalette() {
   const [isMounted, setIsMounted] = useState(false);
   useHotkeys(isMounted ? [] : [['mod+K', () => setIsMounted(true)]], []);
@@ -37,7 +39,7 @@ function PageMenu() {
   );
 }
 
-/** As in public/lead.svg, which is the icon of the tab. */
+/** The same drawing as public/lead.svg, the icon of the tab. */
 function Lead() {
   return (
     <svg viewBox="0 0 22 22" width={22} height={22} aria-hidden>

@@ -1,4 +1,4 @@
-// Keyboard shortcuts, and how to read a result.
+// Help: keyboard shortcuts, and how to read a result.
 import { Dialog } from '../ui/dialog';
 import { KEYS, pageKeys } from './keys';
 import { SignOut } from './session';

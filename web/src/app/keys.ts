@@ -1,6 +1,6 @@
-// Keyboard shortcuts. A key clicks the element with that `data-key`, or focuses it if it is a
-// field; `data-action` describes the action in the help. Keys that are not bound to an element
-// navigate between pages.
+// Keyboard shortcuts. A key clicks the element whose `data-key` has this value, or focuses it if it
+// is a field. `data-action` describes the action in the help. All other shortcuts navigate between
+// pages.
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
 
@@ -34,10 +34,10 @@ const ROUTES: Record<string, '/new' | '/runs' | '/studies' | '/compare' | '/tren
     'g t': '/trends',
     'g d': '/devices',
   };
-/** Time limit for the second key after `g`. */
+/** Time limit for pressing the second key after `g`. */
 const SEQUENCE_MS = 1200;
 
-/** Text fields, where shortcuts are disabled. Shortcuts still work in checkboxes. */
+/** Text fields, in which shortcuts are disabled. In checkboxes, they still work. */
 const TEXT_FIELDS =
   'textarea, select, [contenteditable], input:not([type="checkbox"], [type="radio"], [type="button"])';
 const isTyping = (target: EventTarget | null) =>
@@ -51,7 +51,7 @@ export function useKeys(openHelp: () => void) {
     const onKeyDown = (event: KeyboardEvent) => {
       const typing = isTyping(event.target);
       if (event.key === 'Escape' && typing) {
-        // By default, Escape clears a search field.
+        // Otherwise, Escape would clear a search field.
         if (event.target instanceof HTMLInputElement) event.preventDefault();
         return (event.target as HTMLElement).blur();
       }
@@ -70,7 +70,7 @@ export function useKeys(openHelp: () => void) {
   }, [navigate, openHelp]);
 }
 
-/** Clicks or focuses the element with this key. Returns false if the page has none. */
+/** Clicks or focuses the element with this key. Returns false if there is none. */
 function activate(keys: string): boolean {
   const element = document.querySelector<HTMLElement>(`[data-key="${CSS.escape(keys)}"]`);
   if (!element) return false;
@@ -79,7 +79,7 @@ function activate(keys: string): boolean {
   return true;
 }
 
-/** Shortcuts of the open page. */
+/** Shortcuts of the current page. */
 export function pageKeys(): [key: string, action: string][] {
   const elements = [...document.querySelectorAll<HTMLElement>('[data-key]')];
   return elements.map(({ dataset, textContent }) => [

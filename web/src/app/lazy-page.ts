@@ -1,5 +1,5 @@
-// Pages whose code is loaded on first visit. A failed load is not retried in the open document,
-// because Vite would not load the style sheet again: `fallbacks` reloads the document instead.
+// Pages whose code is loaded on the first visit. After a failed load, `fallbacks` reloads the
+// document, because a retry within the document would not load the style sheet again (Vite).
 import { lazyRouteComponent } from '@tanstack/react-router';
 
 /** The code of a page could not be loaded. */
@@ -7,7 +7,7 @@ export class PageNotLoaded extends Error {
   override name = 'PageNotLoaded';
 }
 
-/** `name` is the exported component. */
+/** `name`: the exported component. */
 export function lazyPage<Module extends Record<string, unknown>, Name extends keyof Module>(
   load: () => Promise<Module>,
   name: Name,

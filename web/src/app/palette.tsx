@@ -1,5 +1,5 @@
 // Command palette: opens runs and pages, starts presets and changes the theme. Its code is loaded
-// when it is first opened.
+// when the palette is first opened.
 import { useMantineColorScheme } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { Spotlight, type SpotlightActionGroupData, spotlight } from '@mantine/spotlight';
@@ -19,7 +19,7 @@ import './palette.css';
 const DEBOUNCE_MS = 150;
 const MAX_RUNS = 6;
 
-/** Opens when it is mounted, and again with Ctrl-K. */
+/** Opens when it is mounted, and on Ctrl-K after that. */
 export default function Palette() {
   const [query, setQuery] = useState('');
   useEffect(() => spotlight.open(), []);
@@ -35,7 +35,7 @@ export default function Palette() {
       onQueryChange={setQuery}
       actions={[runs, pages, presets, themes]}
       filter={(text, groups) => [
-        // The server filters the runs. Before it responds, Enter must not open a different run.
+        // The server filters the runs. Until it responds, Enter must not open a different run.
         ...groups
           .slice(0, 1)
           .map((group) =>
@@ -63,7 +63,7 @@ function filterGroup({ group, actions }: SpotlightActionGroupData, text: string)
   return { group, actions: actions.filter(({ label = '' }) => matches(`${group} ${label}`)) };
 }
 
-/** Runs that match the text, or the newest; a number is a run number. */
+/** Returns the runs that match the text, or the newest runs. A number matches a run number. */
 function useRunActions(query: string): { runs: SpotlightActionGroupData; isCurrent: boolean } {
   const [text] = useDebouncedValue(query.trim(), DEBOUNCE_MS);
   const q = /^\d+$/.test(text) ? `#${text}` : text;

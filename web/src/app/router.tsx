@@ -1,4 +1,4 @@
-// Routes. Pages are loaded on first visit; state worth sharing is in the URL.
+// Routes. The code of a page is loaded on the first visit. State worth sharing is in the URL.
 import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router';
 import { GROUP_KEYS } from '../model/compare/selection';
 import { Crash, NotFound } from './fallbacks';
@@ -92,7 +92,7 @@ export const router = createRouter({
   ]),
   parseSearch: readSearch,
   stringifySearch: writeSearch,
-  // Inside the frame, which stays usable.
+  // Errors are shown inside the frame, whose navigation stays usable.
   defaultErrorComponent: Crash,
   defaultPreload: 'intent',
   scrollRestoration: true,

@@ -1,6 +1,6 @@
-// URL query string as plain text, so that links stay readable and work in chat programs.
+// Writes URL query strings as plain text, so that links stay readable and work in chat programs.
 
-/** `?runs=1,2&baseline=1` as an object. */
+/** Parses `?runs=1,2&baseline=1` into an object. */
 export function readSearch(search: string): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(search));
 }

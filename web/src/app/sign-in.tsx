@@ -1,18 +1,18 @@
-// Sign-in page: opens a session with the ticket in a sign-in link, or with the server's token.
+// Sign-in page: opens a session with the ticket from a sign-in link, or with the server's token.
 import { Button, TextInput } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { useTitle } from '../ui/parts';
 
-/** Credentials that open a session. */
+/** Credentials for opening a session. */
 type Secret = { token: string } | { ticket: string };
 
-/** Parses the pasted text: a link with a ticket, or the token. */
+/** Parses pasted text, which is a link with a ticket, or the token. */
 export const secretOf = (pasted: string): Secret => {
   const ticket = /[?&]ticket=([^&\s]+)/.exec(pasted)?.[1];
   return ticket ? { ticket } : { token: pasted.trim() };
 };
 
-/** Opens a session. Returns the error message, or null. */
+/** Opens a session. Returns an error message, or null on success. */
 async function signIn(secret: Secret): Promise<string | null> {
   const response = await fetch('/login', {
     method: 'POST',
@@ -25,7 +25,10 @@ async function signIn(secret: Secret): Promise<string | null> {
   return problem?.detail ?? `The server returned status ${response.status}.`;
 }
 
-/** Tries the ticket in the URL once. Without one, or if it is rejected, asks for a link or token. */
+/**
+ * Tries the ticket in the URL once. If there is none, or if it is rejected, prompts for a link or
+ * token.
+ */
 export function SignIn({ onSignedIn }: { onSignedIn: () => void }) {
   useTitle('Sign in');
   const [error, setError] = useState<string | null>(null);

@@ -5,9 +5,9 @@ import type { Band } from '../model/fold/missing-time';
 import type { Range } from './chart-group';
 import { token, withAlpha } from './chart-js';
 
-/** Mean width of a label character, in pixels. */
+/** Average width of a character in a label, in pixels. */
 const CHARACTER_WIDTH = 5.8;
-/** Additional bands are omitted from the accessible name. */
+/** Maximum number of bands in the accessible name. */
 const MAX_NAMED = 3;
 
 const STYLES = {
@@ -19,7 +19,7 @@ const STYLES = {
 
 interface BandLayout {
   range: Range;
-  /** Width of the range in pixels. Bands narrower than their label are not labeled. */
+  /** Width of a band in pixels. Bands narrower than their label are not labeled. */
   width: number;
 }
 
@@ -59,7 +59,7 @@ export function bandAnnotations(
 export const bandsOfPanel = (bands: readonly Band[], key: string) =>
   bands.filter(({ panel }) => panel === undefined || panel === key);
 
-/** Bands for screen readers: `No I/O completed 5.2 s, from 1.0 s`. */
+/** Descriptions of the bands for screen readers, such as `No I/O completed 5.2 s, from 1.0 s`. */
 export function bandTexts(bands: readonly Band[]): string[] {
   const named = bands.slice(0, MAX_NAMED).map(({ label, from }) => {
     return `${label}, from ${from.toFixed(1)} s`;

@@ -1,4 +1,4 @@
-// A chart as a PNG file, and its data as a table for spreadsheets.
+// Exports a chart as a PNG file, and its data as a table for spreadsheets.
 import type { Chart } from 'chart.js';
 import type { SeriesView } from '../model/fold/series-view';
 import type { Column } from '../model/series/columns';
@@ -22,7 +22,7 @@ const MARGIN = 12;
 const LINE_MARK = 24;
 const LEGEND_FONT = '12px "Inter Variable", Inter, system-ui, sans-serif';
 
-/** Draws the title, the legend and the chart on the page's background. */
+/** Draws the title, the legend and the chart on the background color of the page. */
 export function chartImage(
   chart: Pick<Chart, 'canvas' | 'currentDevicePixelRatio'>,
   title: string,
@@ -59,7 +59,7 @@ export function chartImage(
   return image;
 }
 
-/** A line of `LINE_MARK` pixels, or a point in its middle. */
+/** Draws a line that is `LINE_MARK` pixels long, or a point in its middle. */
 function drawMark(context: CanvasRenderingContext2D, { color, dash, point }: LineStyle) {
   context.strokeStyle = token(color);
   context.setLineDash(dashPattern(dash));
@@ -77,7 +77,7 @@ function drawMark(context: CanvasRenderingContext2D, { color, dash, point }: Lin
   context.stroke();
 }
 
-/** The entries with their distance from the left, in rows of at most `width`. */
+/** Arranges the entries in rows of at most `width` pixels, and adds each entry's x position. */
 function legendRows(
   context: CanvasRenderingContext2D,
   lines: readonly LegendEntry[],
@@ -97,12 +97,12 @@ function legendRows(
   return rows;
 }
 
-/** Tab-separated values of the points in `range`; unknown values are empty. */
+/** Tab-separated values of the points in `range`. Unknown values are empty. */
 export function chartTable(lines: readonly ExportedLine[], range: Range | null): string {
   const view = lines[0]?.view;
   const columns = lines.flatMap(exportedColumns);
   const rows = [['seconds', ...columns.map(({ name }) => name)].join('\t')];
-  // Lines of one run have the same points; those of several runs do not.
+  // Lines of one run share their points in time; lines of several runs do not.
   const isShared = lines.every((line) => line.view === view);
   if (!isShared) return lines.map((line) => chartTable([line], range)).join('\n\n');
   for (let i = 0; view && i < view.length; i += 1) {
@@ -114,7 +114,7 @@ export function chartTable(lines: readonly ExportedLine[], range: Range | null):
   return rows.join('\n');
 }
 
-/** The line, and the edges of its band if they are separate data. */
+/** A column for the line, and two for the edges of its band if these are separate data. */
 function exportedColumns({ label, columns: of, view: { edges } }: ExportedLine) {
   const edge = (statistic: 'min' | 'max') =>
     edges ? [{ name: `${label}: ${edges[statistic]}`, of, statistic }] : [];

@@ -1,6 +1,7 @@
 // State shared by the charts of a page: redraw schedule, zoom and crosshair. All listeners run in
-// the same animation frame: no sooner than a chart can change by a pixel, and never while paused or
-// hidden (browsers suspend animation frames of hidden pages).
+// the same animation frame, but not before a chart can have changed by a pixel. They do not run
+// while drawing is paused or the page is hidden (browsers suspend the animation frames of hidden
+// pages).
 
 /** A range of the time axis, in seconds since the start of the measurement. */
 export interface Range {
@@ -8,18 +9,18 @@ export interface Range {
   to: number;
 }
 
-/** In long runs, values are at most this old, in ms. */
+/** Maximum redraw interval in ms. Values in long runs are at most this old. */
 const MAX_INTERVAL_MS = 1000;
 
-/** The time per pixel of a chart that is `width` pixels wide, in ms. */
+/** Time per pixel of a chart that is `width` pixels wide, in milliseconds. */
 export const msPerPixel = ({ from, to }: Range, width: number): number =>
   Math.min(MAX_INTERVAL_MS, ((to - from) * 1000) / Math.max(1, width));
 
 type Listener = () => void;
 
 /**
- * Idle time after a redraw, as a multiple of its duration: redraws take at most a tenth of a core,
- * so that they do not disturb the run on a slow host.
+ * Idle time after a redraw, as a multiple of the time that the redraw took. Redraws thus take at
+ * most a tenth of a core and do not disturb the run on a slow host.
  */
 const IDLE_RATIO = 9;
 
@@ -30,19 +31,19 @@ export class ChartGroup {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private flushed_at = Number.NEGATIVE_INFINITY;
   private idleUntil = 0;
-  /** Number of flushes, for `useSyncExternalStore`. */
+  /** Number of flushes, as the snapshot of `useSyncExternalStore`. */
   version = 0;
   paused = false;
-  /** Null shows the full range. */
+  /** Zoomed range; null for the full range. */
   zoom: Range | null = null;
-  /** In seconds; null when hidden. */
+  /** Time at the crosshair in seconds; null if the crosshair is hidden. */
   crosshair: number | null = null;
-  /** The time in which charts move by a pixel, in ms. */
+  /** Time that one pixel of a chart represents, in milliseconds. */
   interval: () => number = () => 0;
 
   /**
-   * Schedules a redraw for the next frame in which a chart can have moved by a pixel, or later if
-   * drawing is slow. If `isUrgent`, schedules it for the next frame.
+   * Schedules a redraw. If `isUrgent`, it happens in the next frame. Otherwise, it happens in the
+   * first frame in which a chart can have moved by a pixel, or later if drawing is slow.
    */
   request(isUrgent = false) {
     if (this.paused || this.frame !== 0) return;
@@ -65,7 +66,7 @@ export class ChartGroup {
     this.timer = undefined;
   }
 
-  /** Pauses or resumes drawing; data is still collected. */
+  /** Pauses or resumes drawing. Data is still collected while drawing is paused. */
   pause(paused: boolean) {
     this.paused = paused;
     this.flush();

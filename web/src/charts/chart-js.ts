@@ -1,5 +1,5 @@
-// Chart.js setup: registered components, axes, and options of all charts (no animation, no parsing,
-// and colors from CSS tokens).
+// Chart.js setup: registered components, axes, and the options of all charts. There is no animation
+// and no parsing, and colors come from CSS tokens.
 import {
   BarController,
   BarElement,
@@ -30,7 +30,7 @@ Chart.defaults.animation = false;
 Chart.defaults.font.size = 11;
 Chart.defaults.font.family = '"Inter Variable", Inter, system-ui, sans-serif';
 
-/** In pixels. All charts use the same width, so that their time axes align. */
+/** Width of the y axis in pixels. It is the same in all charts, so that their time axes align. */
 const AXIS_WIDTH = 66;
 
 /** The value of a CSS color token, such as `app`. */
@@ -48,7 +48,10 @@ export function withAlpha(name: string, alpha: number): string {
 type Tick = { value: number };
 type Axis = Partial<Pick<ScaleOptionsByType<'linear'>, 'min' | 'max'>>;
 
-/** A tick label for ticks `step` seconds apart: 5 ms, 0.5 s, 1:30 min. Negative during the ramp. */
+/**
+ * Returns the label of a tick on a time axis whose ticks are `step` seconds apart: 5 ms, 0.5 s,
+ * 1:30 min. Times during the ramp are negative.
+ */
 export function timeLabel(seconds: number, step: number): string {
   if (step < 0.1) return `${Number((seconds * 1000).toFixed(step < 0.001 ? 2 : 0))} ms`;
   if (Math.abs(seconds) < 60) return `${Number(seconds.toFixed(2))} s`;
@@ -58,13 +61,16 @@ export function timeLabel(seconds: number, step: number): string {
   return `${seconds < 0 ? '-' : ''}${minutes}:${rest} min`;
 }
 
-/** Distances between time ticks of one second or longer, in seconds. Shorter ones are decimal. */
+/**
+ * Possible distances between time ticks, in seconds. Distances below one second are powers of ten
+ * times 1, 2 or 5.
+ */
 const TIME_STEPS = [
   ...[1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800],
   ...[3600, 7200, 14_400, 21_600, 43_200, 86_400],
 ];
 
-/** The tick distance that gives at most `most` ticks in a range of `seconds`. */
+/** Returns the tick distance that results in at most `most` ticks in a range of `seconds`. */
 function timeStep(seconds: number, most: number): number {
   const rough = seconds / most;
   const power = 10 ** Math.floor(Math.log10(Math.max(rough, 1e-6)));
@@ -77,7 +83,9 @@ const MAX_TIME_TICKS = 7;
 /** In pixels. */
 const TIME_TICK_DISTANCE = 60;
 
-/** Ticks in seconds at round times for an axis of `width` pixels, and their distance. */
+/**
+ * Returns ticks at round times for an axis of `width` pixels, and their distance, all in seconds.
+ */
 export function timeTicks({ min, max, width }: { min: number; max: number; width: number }) {
   const fitting = Math.floor(width / TIME_TICK_DISTANCE);
   const step = timeStep(max - min, Math.max(1, Math.min(MAX_TIME_TICKS, fitting)));
@@ -107,29 +115,29 @@ export function timeAxis(range: Axis) {
   };
 }
 
-/** A logarithmic axis with fewer decades is also labeled at 2 and 5. */
+/** If a logarithmic axis has fewer decades than this, ticks at 2 and 5 are labeled too. */
 const FEW_DECADES = 1.6;
 const MIN_LABELS = 2;
 
-/** The value scaled to 1 to 10, without rounding errors in multiples of 0.1. */
+/** Scales the value to the range from 1 to 10, without rounding errors in multiples of 0.1. */
 function leadingDigits(value: number): number {
   const leading = value / 10 ** Math.floor(Math.log10(value) + 1e-9);
   const nearest = Math.round(leading * 10) / 10;
   return Math.abs(leading - nearest) < 1e-6 ? nearest : leading;
 }
 
-/** Leading digits of the labeled ticks, from few labels to many. */
+/** Which leading digits get a label, from the fewest labels to the most. */
 const LABELED: readonly ((leading: number) => boolean)[] = [
   (leading) => leading === 1,
   (leading) => [1, 2, 5].includes(leading),
   (leading) => Number.isInteger(leading),
   (leading) => Number.isInteger(leading * 2),
 ];
-/** Numbers of parts to divide the range into, for an axis without such ticks. */
+/** Numbers of parts into which to divide the range, for an axis without such ticks. */
 const PARTS = [2, 4, 8, 16];
 const MIN_SPACED_LABELS = 3;
 
-/** The largest of 1, 2 and 5 times a power of ten that is not above the distance. */
+/** Returns 1, 2 or 5 times a power of ten: the largest one that is not above the distance. */
 function roundedDown(distance: number): number {
   const power = 10 ** Math.floor(Math.log10(distance));
   return ([5, 2].find((factor) => factor * power <= distance) ?? 1) * power;
@@ -139,8 +147,8 @@ const isMultiple = (value: number, step: number) =>
   Math.abs(value / step - Math.round(value / step)) < 1e-6;
 
 /**
- * Returns true if a tick of a logarithmic axis gets a label. Labels are at the fewest leading
- * digits that give at least two labels, or else at multiples of a round distance.
+ * Returns true if a tick of a logarithmic axis gets a label. The fewest leading digits that result
+ * in at least two labels are used, or otherwise multiples of a round distance.
  */
 export function isLabeled(value: number, ticks: readonly { value: number }[]): boolean {
   const digits = ticks.map((tick) => leadingDigits(tick.value));
@@ -156,11 +164,14 @@ export function isLabeled(value: number, ticks: readonly { value: number }[]): b
   return step === undefined || isMultiple(value, step);
 }
 
-/** Tick labels have no trailing zeros: 3.5 k instead of 3.50 k. */
+/** Tick labels omit trailing zeros: 3.5 k instead of 3.50 k. */
 export const withoutZeros = (text: string): string =>
   text.replace(/(\d)\.0+(?!\d)|(\.\d*?[1-9])0+(?!\d)/, '$1$2');
 
-/** A value axis. With `decades`, a logarithmic axis labels only 1, 2 and 5 times powers of ten. */
+/**
+ * A value axis. With `decades`, a logarithmic axis has labels only at 1, 2 and 5 times powers of
+ * ten.
+ */
 export function valueAxis(
   scale: 'linear' | 'log',
   label: (value: number) => string,
@@ -191,8 +202,8 @@ export function valueAxis(
 const BINARY_STEPS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 
 /**
- * The tick distance in bytes: a power of two of KiB, MiB or GiB, with at most five steps up to
- * `max`.
+ * Returns the tick distance in bytes: a power of two in KiB, MiB or GiB, with at most five steps up
+ * to `max`.
  */
 export function binaryStep(max: number): number {
   const least = Math.max(1, max / 5);
@@ -215,7 +226,7 @@ export const BINARY_AXIS = {
   },
 };
 
-/** Lower bound of logarithmic memory axes, in bytes. */
+/** Lower end of logarithmic memory axes, in bytes. */
 const MIN_MEMORY = 2 ** 20;
 const MAX_MEMORY_TICKS = 6;
 
@@ -234,7 +245,7 @@ export const BINARY_LOG_AXIS = {
   },
 };
 
-/** Options for all charts. */
+/** Options shared by all charts. */
 export const COMMON = {
   responsive: true,
   maintainAspectRatio: false,
@@ -248,7 +259,9 @@ export const COMMON = {
   layout: { padding: { top: 6, right: 2 } },
 } satisfies ChartOptions<'line'>;
 
-/** Options of a line chart whose x axis has categories, such as block sizes or rounds. No zoom. */
+/**
+ * Options of a line chart without zoom whose x axis has categories, such as block sizes or rounds.
+ */
 export const categoryOptions = (y: object): ChartOptions<'line'> => ({
   ...COMMON,
   parsing: undefined,

@@ -1,4 +1,4 @@
-// Menu of a chart: its scale, save as PNG, copy its data.
+// Menu of a chart: change its scale, save it as PNG, copy its data.
 import { Button } from '@mantine/core';
 import { copyText } from '../ui/clipboard';
 import { MenuButton } from '../ui/menu-button';
@@ -6,10 +6,10 @@ import type { MenuEntry } from '../ui/menu-entry';
 
 interface ChartMenuProps {
   title: string;
-  /** Absent if the scale is fixed. */
+  /** Undefined if the scale is fixed. */
   scale?: { isLog: boolean; setIsLog: (isLog: boolean) => void };
   image: () => HTMLCanvasElement | null;
-  /** Absent if a table next to the chart has its data. */
+  /** Undefined if the data is also in a table next to the chart. */
   table?: () => string;
 }
 

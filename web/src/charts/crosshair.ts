@@ -1,10 +1,10 @@
-// A crosshair shared by the charts of a group: hovering one chart marks the same time in all. It is
-// an element over the canvas, so that moving it does not redraw charts.
+// A crosshair shared by the charts of a group: hovering over one chart marks the same time in all
+// of them. The crosshair is an element above the canvas, so that moving it does not redraw charts.
 import type { Chart } from 'chart.js';
 import type { PointerEvent } from 'react';
 import type { ChartGroup, Range } from './chart-group';
 
-/** Where a chart draws its range, in pixels of its canvas. */
+/** Area in which a chart draws its range, in pixels of its canvas. */
 export interface Plot {
   left: number;
   right: number;
@@ -38,14 +38,14 @@ export function placeCrosshair(
   line.style.transform = `translate(${Math.round(left + share * (right - left))}px, ${top}px)`;
 }
 
-/** Handlers for the element that contains the canvas and the line. */
+/** Handlers for the element that contains the canvas and the crosshair. */
 export function crosshairEvents(chartGroup: ChartGroup, plot: () => Plot | null) {
   const move = ({ clientX, clientY, currentTarget }: PointerEvent<HTMLElement>) => {
     const box = currentTarget.getBoundingClientRect();
     chartGroup.moveCrosshair(secondsAt(plot(), clientX - box.left, clientY - box.top));
   };
   const leave = ({ pointerType }: PointerEvent<HTMLElement>) => {
-    // The crosshair remains when the finger is lifted.
+    // After a touch, the crosshair remains when the finger is lifted.
     if (pointerType !== 'touch') chartGroup.moveCrosshair(null);
   };
   return { onPointerDown: move, onPointerMove: move, onPointerLeave: leave };

@@ -17,13 +17,13 @@ const formatLatency = (ns: number | null) => text(latency(ns));
 export interface Distribution extends LineStyle {
   label: string;
   buckets: Buckets;
-  /** Range of the runs of a group around the curve. */
+  /** Range of the runs of a group at each point of the curve. */
   band?: readonly BandPoint[];
 }
 
 interface ChartProps {
   title: string;
-  /** Refers screen readers to the table with the same numbers. */
+  /** Points screen readers to the table with the same numbers. */
   tableHint?: string;
 }
 
@@ -122,7 +122,7 @@ function curvesOf(of: readonly Distribution[]): ChartData<'line', { x: number; y
   return { datasets: [...of.map(line), ...of.flatMap(bandOf)] };
 }
 
-/** The two edges of a band; the second is filled down to the first. */
+/** The two edges of a band. The area between them is filled. */
 function bandOf({ label, color, band = [] }: Distribution) {
   if (band.length === 0) return [];
   const edge = (side: 'low_ns' | 'high_ns') => ({

@@ -1,4 +1,4 @@
-// Two depth gauges with example counts: the same reads, served by the disk and by memory.
+// Two depth gauges with example counts: the same reads, served once by the disk and once by memory.
 import type { Gauge } from '../api';
 import { DepthGauge } from './gauge';
 

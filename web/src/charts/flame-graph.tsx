@@ -1,9 +1,9 @@
-// A flame graph drawn by the server. As an embedded image, the SVG runs no scripts. Opened in its
-// own tab, it shows frame names on hover.
+// A flame graph drawn by the server. It is embedded as an image, so the SVG cannot run scripts. In
+// its own tab, it shows frame names on hover.
 import { useComputedColorScheme } from '@mantine/core';
 import './charts.css';
 
-/** `path` is relative to `/api/v1`, without the theme. */
+/** `path`: relative to `/api/v1`, without the theme parameter. */
 export function FlameGraph({ path, alt }: { path: string; alt: string }) {
   const theme = useComputedColorScheme('light');
   const url = `/api/v1${path}${path.includes('?') ? '&' : '?'}theme=${theme}`;

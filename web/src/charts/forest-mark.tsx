@@ -1,4 +1,4 @@
-// One row of a forest plot: a change's interval and the threshold.
+// One row of a forest plot: the interval of a change, and the threshold.
 import type { Change } from '../api';
 import { type ForestScale, forestMark } from '../model/compare/forest';
 import { formatChange } from '../model/compare/metrics';
@@ -7,9 +7,9 @@ import './charts.css';
 const WIDTH = 240;
 const HEIGHT = 20;
 const MIDDLE = HEIGHT / 2;
-/** Length and half the height of an arrow's head. */
+/** Length of an arrowhead, and half of its height. */
 const HEAD = { length: 9, half: 6 };
-/** Width of the value at an arrow. */
+/** Width of the number next to an arrow. */
 const VALUE_WIDTH = 64;
 
 interface ForestRowProps {
@@ -54,11 +54,11 @@ const End = ({ x }: { x: number }) => <path className="interval" d={`M${x} ${MID
 interface BeyondProps {
   side: -1 | 1;
   percent: number | null;
-  /** Position of the change, which the value must not hide. */
+  /** Position of the change, which the number must not cover. */
   point: number;
 }
 
-/** An arrow at an end of the plot, with the value beyond it. */
+/** An arrow at an end of the plot, with the number that is outside of the plot. */
 function Beyond({ side, percent, point }: BeyondProps) {
   if (percent === null) return null;
   const tip = side < 0 ? 0 : WIDTH;
@@ -80,7 +80,7 @@ function Beyond({ side, percent, point }: BeyondProps) {
   );
 }
 
-/** The axis below the rows. */
+/** The axis below all rows. */
 export function ForestAxis({ scale: { limit } }: { scale: ForestScale }) {
   const label = limit < 10 ? limit.toFixed(1) : limit.toFixed(0);
   return (

@@ -1,5 +1,5 @@
-// Geometry of the depth gauge: two flows, I/Os and bytes, through the layers of the host, each with
-// its own scale. The counts are in `model/gauge`.
+// Geometry of the depth gauge. I/Os and bytes are two flows through the layers of the host, each
+// with its own scale. The counts are in `model/gauge`.
 
 import type { Gauge, Layer, LayerFlow } from '../api';
 import { LAYERS } from '../model/gauge/layers';
@@ -7,11 +7,11 @@ import { LAYERS } from '../model/gauge/layers';
 /** Size of the drawing, in SVG user units, like all lengths in this file. */
 export const WIDTH = 356;
 export const HEIGHT = 500;
-/** y of the top of each layer, then of the bottom of the last one. */
+/** y of the top edge of each layer, followed by the bottom edge of the last one. */
 export const DEPTHS = [0, 64, 216, 368, HEIGHT] as const;
 /** x of the lead's rope. */
 export const ROPE_X = 128;
-/** y of the start of the flows. */
+/** y at which the flows start. */
 export const TOP = 32;
 /** Color tokens of the layers. */
 export const LAYER_COLORS = {
@@ -21,25 +21,25 @@ export const LAYER_COLORS = {
   device: 'device',
 } as const;
 
-/** x of the centers of the flows. */
+/** x of the center of each flow. */
 const CENTERS = { ios: 196, bytes: 300 };
 const FULL_WIDTH = 76;
-/** Minimum width of a flow, so that small counts stay visible. */
+/** Minimum width of a flow, so that small counts are visible. */
 const MIN_WIDTH = 2;
-/** Maximum width of the column of foreign I/O, and its distance from the flow. */
+/** Maximum width of the foreign I/O column, and its distance from the flow. */
 const FOREIGN_WIDTH = 12;
 const FOREIGN_GAP = 5;
-/** Distance between the end of a flow and the bottom. */
+/** Distance between the end of a flow in the device and the bottom of the drawing. */
 const BOTTOM_MARGIN = 34;
-/** Length of a flow whose depth is unknown. */
+/** Length of a flow that ends at an unknown depth. */
 const UNKNOWN_LENGTH = 46;
 
 interface FlowPath {
   d: string;
   color: (typeof LAYER_COLORS)[Layer];
-  /** Drawn as an outline: the layer was bypassed. */
+  /** Drawn as an outline, because the layer was bypassed. */
   bypassed?: boolean;
-  /** The layers below were not counted. */
+  /** The layers below have no counters. */
   unknown?: boolean;
 }
 
@@ -47,7 +47,7 @@ export interface FlowShape {
   kind: keyof LayerFlow;
   x: number;
   paths: FlowPath[];
-  /** A column next to the flow; null without foreign I/O. */
+  /** Column of foreign I/O next to the flow; null if there is none. */
   foreign: string | null;
 }
 
@@ -58,7 +58,7 @@ export function flowShapes(gauge: Gauge): FlowShape[] {
   });
 }
 
-/** The largest count of any layer, which is drawn at full width. */
+/** The largest count of any layer. It is drawn at full width. */
 const maxOf = ({ issued, past_cache, reached }: Gauge, kind: keyof LayerFlow) =>
   Math.max(issued[kind], past_cache?.[kind] ?? 0, reached?.[kind] ?? 0);
 
@@ -87,7 +87,7 @@ function pathsOf(gauge: Gauge, kind: keyof LayerFlow, x: number): FlowPath[] {
   return paths;
 }
 
-/** Foreign I/O starts in the block layer; its width is relative to the flow. */
+/** Foreign I/O starts in the block layer. Its scale is that of the flow. */
 function foreignPath(gauge: Gauge, kind: keyof LayerFlow, x: number): string | null {
   const count = gauge.foreign?.[kind] ?? 0;
   if (count === 0) return null;
@@ -100,7 +100,7 @@ function foreignPath(gauge: Gauge, kind: keyof LayerFlow, x: number): string | n
 const column = (x: number, width: number, top: number, bottom: number) =>
   `M${x - width / 2} ${top}H${x + width / 2}V${bottom}H${x - width / 2}Z`;
 
-/** A transition between two widths; a rounded end if the lower width is 0. */
+/** A transition between two widths. If the lower width is 0, it is a rounded end. */
 function funnel(x: number, from: number, to: number, top: number, bottom: number): string {
   const left = x - from / 2;
   const right = x + from / 2;
@@ -111,7 +111,7 @@ function funnel(x: number, from: number, to: number, top: number, bottom: number
   return `M${left} ${top}C${left} ${middle},${l} ${middle},${l} ${bottom}H${r}C${r} ${middle},${right} ${middle},${right} ${top}Z`;
 }
 
-/** The rounded end of a flow in the device. */
+/** The rounded end of a flow, inside the device. */
 function basin(x: number, width: number, top: number): string {
   const bottom = HEIGHT - BOTTOM_MARGIN;
   const left = x - width / 2;
@@ -119,8 +119,10 @@ function basin(x: number, width: number, top: number): string {
   return `M${left} ${top}V${bottom}Q${x} ${bottom + 22} ${right} ${bottom}V${top}Z`;
 }
 
-/** y of the lead: the middle of the layer that served the most I/Os, below its label; null if that
- * layer is unknown. */
+/**
+ * y of the lead: the middle of the layer that served the most I/Os, below the layer's label. Null
+ * if the layer is unknown.
+ */
 export function leadDepth({ issued, served_by }: Gauge): number | null {
   if (issued.ios === 0) return TOP + 14;
   if (!served_by) return null;

@@ -1,6 +1,6 @@
-// The depth gauge: a cross-section of the host with the I/O that crossed each layer boundary. The
-// lead marks the layer that served the most I/Os. Live runs, finished runs and comparisons use the
-// same drawing.
+// The depth gauge: a cross-section of the host that shows how much I/O crossed each layer boundary.
+// The lead marks the layer that served the most I/Os. Live runs, finished runs and comparisons use
+// the same drawing.
 import { memo, useId } from 'react';
 import type { Gauge, Layer, LayerFlow } from '../api';
 import { bytes, count, share, shortCount, text, UNKNOWN } from '../model/format/numbers';
@@ -21,14 +21,16 @@ import './charts.css';
 /** Background opacity of the layers. */
 const OPACITIES = [0.05, 0.08, 0.11, 0.17];
 const LABELS = ['Application', 'Page cache', 'Filesystem|and block layer', 'Device'];
-/** Characters per line of a note, which must fit between the edge and the rope. */
+/**
+ * Maximum number of characters per line of a note. Notes must fit between the edge and the rope.
+ */
 const NOTE_WIDTH = 17;
-/** Distance between the rope's knots. */
+/** Distance between two knots of the rope. */
 const KNOT_DISTANCE = 24;
-/** Larger I/O counts are abbreviated. */
+/** Largest I/O count that is not abbreviated. */
 const MAX_FULL_COUNT = 9_999_999;
 
-/** `description` is the gauge as text, for screen readers. */
+/** `description`: the gauge as text, for screen readers. */
 export const DepthGauge = memo(function DepthGauge({
   gauge,
   description,
@@ -129,7 +131,7 @@ function Flow({ shape: { kind, x, paths, foreign }, gauge }: { shape: FlowShape;
 }
 
 interface BoundaryProps {
-  /** 0 for the boundary below the application. */
+  /** Index of the layer boundary; 0 is the one below the application. */
   index: number;
   x: number;
   kind: keyof LayerFlow;
@@ -175,7 +177,7 @@ function Boundary({ index, x, kind, flow, gauge: { issued, uncertainty } }: Boun
   );
 }
 
-/** Smaller uncertainties are omitted. */
+/** Smallest uncertainty that is shown. */
 const MIN_UNCERTAINTY = 0.005;
 
 const shareText = (ratio: number, uncertainty: number) =>

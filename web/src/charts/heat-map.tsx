@@ -1,5 +1,5 @@
-// Latency heat map: time, latency, and the number of I/Os as color. Drawn on one canvas without
-// Chart.js, because it has thousands of cells.
+// Latency heat map: time, latency, and the number of I/Os as color. It is drawn on a single canvas
+// without Chart.js, because it has thousands of cells.
 import { memo, useCallback, useEffect, useMemo, useRef } from 'react';
 import type { HeatSource } from '../model/fold/heat-source';
 import { latency, plural, text } from '../model/format/numbers';
@@ -19,17 +19,17 @@ import { whileVisible } from './while-visible';
 interface HeatMapProps {
   heat: HeatSource;
   chartGroup: ChartGroup;
-  /** The range without zoom, evaluated at every flush. */
+  /** Range to show without zoom, evaluated at every flush. */
   fullRange: () => Range;
 }
 
-/** In pixels. As wide as the axes of the other charts, so that the time axes align. */
+/** In pixels. The same as the axis width of other charts, so that the time axes align. */
 const LEFT = 66;
 const BOTTOM = 22;
 const TOP = 6;
 const RIGHT = 2;
 
-/** Memoized, because it redraws without React. */
+/** Memoized, because it is redrawn without React. */
 export const HeatMap = memo(function HeatMap({ heat, chartGroup, fullRange }: HeatMapProps) {
   const card = useRef<HTMLElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -100,7 +100,7 @@ function plotOf(canvas: HTMLCanvasElement | null, range: Range): Plot | null {
   return { left: LEFT, right: clientWidth - RIGHT, top: TOP, bottom: clientHeight - BOTTOM, range };
 }
 
-/** Sizes the canvas for the display, and redraws it completely. */
+/** Sets the canvas size for the display resolution, and redraws the whole canvas. */
 function draw(
   canvas: HTMLCanvasElement,
   columns: readonly HeatColumn[],
@@ -122,11 +122,11 @@ function draw(
   const extent = extentOf(columns);
   if (!extent) return;
   drawTimeAxis(ctx, range, area, xOf);
-  // Whole doublings, so that the axis changes rarely.
+  // Round to doublings, so that the axis rarely changes.
   const first = Math.floor(extent.first / 4) * 4 - 4;
   const last = Math.ceil((extent.last + 1) / 4) * 4 + 4;
   const rowHeight = (area.bottom - area.top) / (last - first);
-  // Whole pixels: cells would otherwise have seams.
+  // Round to whole pixels: otherwise, there would be seams between cells.
   const yOf = (row: number) => Math.round(area.bottom - (row - first) * rowHeight);
   drawLatencyAxis(ctx, first, last, area, yOf);
   ctx.save();

@@ -5,7 +5,7 @@ import { type Distribution, HistogramChart, PercentileChart } from './distributi
 interface LatencyChartsProps {
   distributions: readonly Distribution[];
   title: string;
-  /** Refers screen readers to the table with the same numbers. */
+  /** Points screen readers to the table with the same numbers. */
   tableHint?: string;
 }
 

@@ -1,5 +1,5 @@
 // The legend of a chart, with values at the crosshair. The chart writes the values directly into
-// the DOM because they change with every frame. Entries can be buttons that hide their line.
+// the DOM, because they change with every frame. An entry can be a button that hides its line.
 import type { Ref } from 'react';
 import { dashPattern, type LineStyle, POINT_PATHS } from '../model/series/line-style';
 import './charts.css';
@@ -15,9 +15,9 @@ interface LegendProps {
   hidden?: ReadonlySet<string>;
   /** Shows or hides a line. */
   onToggle?: (label: string) => void;
-  /** Called with the hovered or focused line, or with null if there is none. */
+  /** Called with the line that is hovered or focused, or with null. */
   onEmphasize?: (label: string | null) => void;
-  /** Lines with constant values, which are part of the labels. */
+  /** Lines with constant values. The values are part of their labels. */
   constants?: readonly LegendEntry[];
 }
 

@@ -7,7 +7,7 @@ import LoadCurveCharts from './load-curve-charts';
 
 type Data = ChartData<'line', { x: number; y: number }[]>;
 const drawn = new Map<string, Data>();
-// jsdom has no canvas, so the test checks the data.
+// jsdom has no canvas, so the test checks the datasets.
 vi.mock('react-chartjs-2', () => ({
   Line: (props: { data: Data; 'aria-label': string }) => {
     drawn.set(props['aria-label'], props.data);
@@ -37,7 +37,8 @@ it('distinguishes overloaded rates from sustained ones by shape and color', () =
   expect(named('Sustained')).toMatchObject({ data: [{ x: 400, y: 400 }], pointStyle: 'circle' });
   expect(named('Overloaded')).toMatchObject({ data: [{ x: 800, y: 500 }], pointStyle: 'triangle' });
   expect(named('Disturbed')).toMatchObject({ pointStyle: 'rectRot' });
-  // Earlier datasets are drawn on top; the line has no points, which would hide them.
+  // The first datasets are drawn on top. The line has no points of its own, which would hide
+  // theirs.
   expect(datasets.indexOf(named('Overloaded') as never)).toBeLessThan(
     datasets.indexOf(named('Achieved') as never),
   );

@@ -1,4 +1,4 @@
-// Charts of a load–latency curve: latency percentiles against achieved IOPS, and achieved against
+// Charts of a load–latency curve: latency percentiles over achieved IOPS, and achieved IOPS over
 // offered IOPS. Lazy-loaded with Chart.js.
 import { useComputedColorScheme } from '@mantine/core';
 import type { ChartData, ChartOptions } from 'chart.js';
@@ -39,7 +39,7 @@ const dataset = (label: string, data: XY[], index: number) => {
   };
 };
 
-/** The bracket of the saturation point. */
+/** The range in which the saturation point lies. */
 function bracket({ saturation, upper }: LoadCurveResults) {
   if (saturation == null || upper == null) return {};
   return {
@@ -70,7 +70,7 @@ function LatencyChart({ results }: { results: LoadCurveResults }) {
   );
 }
 
-/** Shapes differ, so that the classes are distinguishable without color. */
+/** Classes have different shapes, so that they are distinguishable without color. */
 const CLASS_POINTS = [
   { name: 'sustained', label: 'Sustained', color: 'run-ink', point: 'circle' },
   { name: 'overloaded', label: 'Overloaded', color: 'run-rose', point: 'triangle' },
@@ -78,7 +78,7 @@ const CLASS_POINTS = [
   { name: 'disturbed', label: 'Disturbed', color: 'run-gray', point: 'rectRot' },
 ] as const;
 
-/** A cross on the point of an overloaded rate. */
+/** A cross over the point of an overloaded rate. */
 const EARLY = {
   label: 'Ended early, because the backlog grew',
   color: 'run-rose',
@@ -91,7 +91,7 @@ interface PointStyle {
   point: PointMark;
 }
 
-/** Points without a line. */
+/** A dataset of points without a line. */
 const pointsOf = ({ label, color, point }: PointStyle, data: XY[]) => ({
   label,
   data,
@@ -118,7 +118,7 @@ function AchievedChart({ results }: { results: LoadCurveResults }) {
   ].filter(({ points }) => points.length > 0);
   const line = { borderDash: [], borderWidth: 1.6, pointRadius: 0 };
   const data: ChartData<'line', XY[]> = {
-    // The first ones are drawn on top.
+    // The first datasets are drawn on top.
     datasets: [
       ...classes.map(({ style, points }) => pointsOf(style, points)).reverse(),
       { ...line, label: 'Achieved', data: all, borderColor: token('run-ink') },

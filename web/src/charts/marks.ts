@@ -1,4 +1,4 @@
-// Annotations of a run in a time chart: numbered vertical lines.
+// Annotations of a run in a time chart, drawn as numbered vertical lines.
 import type { AnnotationOptions } from 'chartjs-plugin-annotation';
 import type { Mark } from '../model/run/marks';
 import { token } from './chart-js';
@@ -25,7 +25,9 @@ export function markAnnotations(marks: readonly Mark[]): AnnotationOptions<'line
   }));
 }
 
-/** Marks for screen readers: `Annotation 1 at 2.5 s: caches dropped`. */
+/**
+ * Descriptions of the marks for screen readers, such as `Annotation 1 at 2.5 s: caches dropped`.
+ */
 export const markTexts = (marks: readonly Mark[]): string[] =>
   marks.map(
     ({ seconds, label, text }) => `Annotation ${label} at ${seconds.toFixed(1)} s: ${text}`,

@@ -16,11 +16,11 @@ import { ZoomRow } from './zoom-row';
 interface OverlaidGroup extends LineStyle {
   label: string;
   view: SeriesView;
-  /** Medians of the runs' overall results; by default, the mean over time. */
+  /** Medians of the results of whole runs. A column without one shows its mean over time. */
   whole: { [name in Column]?: number | null };
 }
 
-/** Metrics for all directions combined. */
+/** Charts to show, with columns that combine all directions. */
 const OVERLAID: readonly { panel: string; title: string; column: Column }[] = [
   { panel: 'iops', title: 'IOPS', column: 'iops' },
   { panel: 'latency', title: 'p99 latency', column: 'lat_p99_ns' },
@@ -31,7 +31,7 @@ const PANELS = panelsOf({ reads: true, writes: true, trims: true });
 interface OverlayProps {
   groups: readonly OverlaidGroup[];
   curves: readonly Distribution[];
-  /** Duration of the longest measurement, in seconds. */
+  /** Duration of the longest run's measurement, in seconds. */
   longest_s: number;
 }
 
@@ -102,7 +102,7 @@ function Overlay({ panel, title, column, groups, chartGroup, fullRange }: Overla
     () => groups.map((group) => groupSeriesText({ ...group, column }, panel.format)),
     [groups, column, panel],
   );
-  // Chart.js matches datasets by index, so a different set of groups requires a new chart.
+  // Chart.js matches datasets by index, so another set of groups requires a new chart.
   return (
     <TimeChart
       key={groups.map(({ label, view }) => `${label}/${view.banded}`).join()}

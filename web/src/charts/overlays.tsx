@@ -1,6 +1,6 @@
-// Loads the time series of compared groups, aligned at the start of the measurement, and shows them in
-// the same charts: the median of the runs with a band from the lowest to the highest run. Latency
-// percentiles are from one run, with the range of all.
+// Loads the time series of compared groups, aligned at the start of the measurement, and shows them
+// in the same charts: the median of the runs with a band from the lowest to the highest run.
+// Latency percentiles are those of one run, with the range of all runs.
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useMemo } from 'react';
 import type { Comparison, GroupSeries } from '../api';
@@ -18,7 +18,7 @@ const OverlayCharts = lazy(() => import('./overlay-charts'));
 
 interface OverlaysProps {
   comparison: Comparison;
-  /** Returns the legend label for a run number; must be stable between renders. */
+  /** Returns the legend label for a run number. Must be stable between renders. */
   runLabel?: (run: number) => string;
 }
 
@@ -50,7 +50,7 @@ export function Overlays({ comparison, runLabel = numberLabel }: OverlaysProps) 
         .filter(({ buckets }) => buckets.length > 0),
     [groups, comparison],
   );
-  // The axis ends with the longest run.
+  // The axis ends at the end of the longest run.
   const longest_s = Math.max(...comparison.runs.map((run) => (run.duration_ms ?? 0) / 1000)) || 1;
   return (
     <Suspense fallback={<div style={{ minHeight: 480 }} />}>
@@ -60,7 +60,7 @@ export function Overlays({ comparison, runLabel = numberLabel }: OverlaysProps) 
   );
 }
 
-/** The groups with at least one run, and the run whose percentiles are shown. */
+/** The groups that have runs, and the run of each group whose percentiles are shown. */
 function groupsOf(comparison: Comparison, runLabel: (run: number) => string) {
   return comparison.groups.flatMap(({ label, runs }, group) => {
     const compared = representative(comparison, group);

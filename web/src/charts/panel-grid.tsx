@@ -1,4 +1,5 @@
-// The charts of a run in one group. Lazy-loaded: Chart.js is not needed for the first paint.
+// The charts of a run, in one chart group. Lazy-loaded, because Chart.js is not needed for the
+// first paint.
 import { useComputedColorScheme } from '@mantine/core';
 import { useMemo } from 'react';
 import type { HeatSource } from '../model/fold/heat-source';
@@ -16,18 +17,18 @@ interface PanelGridProps {
   view: SeriesView;
   chartGroup: ChartGroup;
   fullRange: () => Range;
-  /** Ranges to mark, evaluated at every flush. */
+  /** Time ranges to mark, evaluated at every flush. */
   bands: () => readonly Band[];
   /** Points in time to mark, evaluated at every flush. */
   marks: () => readonly Mark[];
-  /** Values for the whole run once it is finished; must be stable between renders. */
+  /** Values for the whole run after it has finished. Must be stable between renders. */
   whole?: () => WholeValue | null;
   heat: HeatSource;
-  /** Refers screen readers to the table with the same numbers. */
+  /** Points screen readers to the table with the same numbers. */
   tableHint?: string;
 }
 
-/** The heat map is recreated when the theme changes, because it reads colors once. */
+/** Forces a new heat map when the theme changes, because a heat map reads its colors only once. */
 export default function PanelGrid({ panels, heat, ...rest }: PanelGridProps) {
   const scheme = useComputedColorScheme();
   return (

@@ -1,4 +1,4 @@
-// The charts of a run as data: title, lines, value format. To add a metric, add a column to
+// Definitions of a run's charts: title, lines, value format. To add a metric, add a column to
 // `model/series/columns` and a line here.
 
 import {
@@ -19,7 +19,7 @@ export interface PanelLine extends LineStyle {
   label: string;
   columns: readonly Column[];
   thin?: boolean;
-  /** Sampled less often; gaps are bridged. */
+  /** True if the column is sampled less often than others. Gaps are bridged. */
   sparse?: boolean;
 }
 
@@ -29,13 +29,13 @@ interface Threshold {
   value: number;
 }
 
-/** `binary` has ticks at round KiB, MiB or GiB. */
+/** `binary`: ticks at round values in KiB, MiB or GiB. */
 export type Scale = 'linear' | 'binary' | 'log' | 'binary log';
 
 export interface Panel {
   key: string;
   title: string;
-  /** At first; the user can change it between linear and logarithmic. */
+  /** The initial scale. The user can switch between linear and logarithmic. */
   scale: Scale;
   format: (value: number | null) => string;
   lines: readonly PanelLine[];
@@ -48,7 +48,9 @@ export interface Directions {
   trims: boolean;
 }
 
-/** Dirty memory limits: start of background writeback, and throttling of writers (`vm.dirty_*`). */
+/**
+ * Limits for dirty memory: start of background writeback, and throttling of writers (`vm.dirty_*`).
+ */
 export interface DirtyLimits {
   dirty_background_bytes?: number | null;
   dirty_bytes?: number | null;
@@ -57,7 +59,7 @@ export interface DirtyLimits {
 const format = (figure: (value: number | null) => Figure) => (value: number | null) =>
   text(figure(value));
 
-/** The panels of a run. The dirty limits of its host are shown if it writes. */
+/** The panels of a run. If the run writes, the dirty limits of its host are shown. */
 export function panelsOf(directions: Directions, limits: DirtyLimits = {}): Panel[] {
   return [
     {
@@ -127,7 +129,10 @@ const TARGET_DIRTY: PanelLine = {
   dash: 'dashed',
   sparse: true,
 };
-/** The runner's shares refer to one core and can exceed 100 %; the host's refer to all cores. */
+/**
+ * CPU shares of the runner are relative to one core and can exceed 100 %; those of the host are
+ * relative to all cores.
+ */
 const CPU: PanelLine[] = [
   { label: 'Runner user (one core)', columns: ['process_user'], color: 'app' },
   { label: 'Runner system (one core)', columns: ['process_system'], color: 'block' },

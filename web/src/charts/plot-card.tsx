@@ -11,11 +11,11 @@ type Point = number | null | { x: number; y: number };
 
 interface PlotCardProps<P extends Point, L> {
   title: string;
-  /** For screen readers; by default, the title. */
+  /** Name for screen readers; by default, the title. */
   label?: string;
   data: ChartData<'line', P[], L>;
   options: ChartOptions<'line'>;
-  /** Empty if there is only one line. */
+  /** Legend entries; empty if there is only one line. */
   legend: readonly (LineStyle & { label: string })[];
 }
 

@@ -1,5 +1,5 @@
-// The cached pages of a file as a strip of cells. The height of a bar is the cached share. The
-// caption has the same information.
+// The cached pages of a file as a strip of cells. The height of a bar is the cached share of its
+// cell. The caption has the same information.
 import { cachedRanges, cacheMapText } from '../model/run/targets';
 import './charts.css';
 

@@ -1,5 +1,5 @@
-// Plots of a test that follows the SNIA specification, with the names of the specification.
-// Lazy-loaded with Chart.js.
+// Plots of a test according to the SNIA specification, named as in the specification. Lazy-loaded
+// with Chart.js.
 import { useComputedColorScheme } from '@mantine/core';
 import type { ChartData, ChartOptions } from 'chart.js';
 import type { SniaResults, TrackingVariable } from '../api';
@@ -98,7 +98,10 @@ const WINDOW_STYLES = [
   { label: 'slope', color: 'run-rose', dash: 'dash-dot' as const },
 ];
 
-/** Steady state measurement window: values, average, 110 % and 90 % of it, and the linear fit. */
+/**
+ * Steady state measurement window: values, their average, 110 % and 90 % of the average, and the
+ * linear fit.
+ */
 function WindowChart({ variable: { name, values, window }, results, unit }: WindowChartProps) {
   const range = results.window;
   if (!window || !range) return null;

@@ -6,7 +6,7 @@ import './charts.css';
 
 const WIDTH = 320;
 const HEIGHT = 26;
-/** Distance of the outermost dots from the edge. */
+/** Distance of the outermost dots from the edge of the plot. */
 const MARGIN = 8;
 const DOT = 3.5;
 

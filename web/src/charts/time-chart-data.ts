@@ -1,4 +1,4 @@
-// The datasets of a time chart, and their update at each redraw.
+// The datasets of a time chart, and how they are updated at each redraw.
 import type { Chart, ChartData } from 'chart.js';
 import type { Band } from '../model/fold/missing-time';
 import { type SeriesView, syncPoints, type XY } from '../model/fold/series-view';
@@ -15,11 +15,11 @@ import { thresholdAnnotations } from './time-chart-options';
 /** A line and its data. */
 export interface DrawnLine extends PanelLine {
   view: SeriesView;
-  /** The value in the legend without a crosshair; by default, the last one. */
+  /** Value to show in the legend without a crosshair; by default, the last value. */
   whole?: () => number | null | undefined;
 }
 
-/** One dataset: the mean of a line, or one edge of the band between its minimum and maximum. */
+/** A Chart.js dataset: the mean of a line, or one edge of its min–max band. */
 export interface Polyline {
   line: DrawnLine;
   statistic: 'mean' | 'min' | 'max';
@@ -53,17 +53,17 @@ export function dataOf(
   };
 }
 
-/** Whether the band of the line is a range of runs, whose edges are drawn. */
+/** Whether the band shows the range of several runs. The edges of such a band are drawn. */
 export const hasEdges = ({ line }: Polyline) => line.view.edges !== undefined;
 
-/** Opacities of bands: many overlap, so each is fainter. */
+/** Opacities of bands. If there are many, they overlap, so each one is fainter. */
 const BAND = { few: 0.18, many: 0.09, emphasized: 0.34, faint: 0.03 };
 const EDGE = { normal: 0.55, emphasized: 1, faint: 0.12 };
 const FEW_BANDS = 3;
-/** Opacity of the other lines while one is emphasized. */
+/** Opacity of all other lines while one line is emphasized. */
 const FAINT_LINE = 0.25;
 
-/** Edges have the dash of their line, because three colors are not enough for eight bands. */
+/** Edges have the same dash as their line, because eight bands share three colors. */
 function bandStyle({ line, statistic }: Polyline, bands: number, emphasized: string | null) {
   const { label, color, dash } = line;
   const state =
@@ -95,7 +95,7 @@ function datasetOf({ line, statistic, points }: Polyline, hidden: ReadonlySet<st
     spanGaps: sparse ?? false,
     pointRadius: 0,
     borderWidth: isMean ? (thin ? 1 : 1.6) : 0,
-    // Lower orders are drawn on top: dashed lines, then solid lines, then bands.
+    // Datasets with a lower order are drawn on top: dashed lines, then solid lines, then bands.
     order: isMean ? (dash ? 0 : 1) : 2,
     fill: statistic === 'max' ? '-1' : false,
     backgroundColor: withAlpha(color, 0.16),
@@ -117,15 +117,15 @@ export function chartUpdater(
       syncPoints(points, line.view, line.columns, statistic);
       const dataset = chart.data.datasets[i];
       if (!dataset) return;
-      // A single point has no line, so it is drawn as a dot. A function here would be called for
-      // every point.
+      // A single point has no line, so it is drawn as a dot. This is a number, because Chart.js
+      // would call a function for every point.
       const pointRadius = points.length === 1 && statistic === 'mean' ? 3 : 0;
       Object.assign(dataset, { data: points, pointRadius });
     });
     const range = chartGroup.zoom ?? fullRange();
     const { x, y } = chart.options.scales ?? {};
     Object.assign(x ?? {}, { min: range.from, max: range.to });
-    // Without data, Chart.js would show default axis values.
+    // Otherwise, Chart.js would show default axis values for charts without data.
     const isEmpty = polylines.every(({ points }) => points.length === 0);
     for (const axis of [x, y]) Object.assign(axis?.ticks ?? {}, { display: !isEmpty });
     const layout = { range, width: chart.chartArea?.width ?? chart.width };

@@ -18,7 +18,7 @@ type ChartPanel = Omit<Panel, 'lines'>;
 
 export const isLogarithmic = (scale: Scale): boolean => scale === 'log' || scale === 'binary log';
 
-/** The same scale with a logarithmic or linear axis. */
+/** Returns the same scale with a logarithmic or linear axis. */
 export function withLogarithm(scale: Scale, isLog: boolean): Scale {
   const isBinary = scale.startsWith('binary');
   if (isLog) return isBinary ? 'binary log' : 'log';
@@ -42,7 +42,8 @@ export function optionsOf(
   };
   return {
     ...COMMON,
-    // Chart.js would redraw the chart on every pointer move. The zoom plugin has its own listeners.
+    // Disable the events of Chart.js, which would redraw the chart on every pointer move. The zoom
+    // plugin has its own listeners.
     events: [],
     scales: { x: timeAxis({ min: from, max: to }), y: yAxisOf(panel) },
     plugins: {
@@ -59,7 +60,7 @@ export function optionsOf(
           enabled: true,
           mode: 'x',
           modifierKey: 'shift',
-          // A swipe across an unzoomed chart has no effect.
+          // A swipe does not pan a chart that is not zoomed.
           onPanStart: ({ event }) => event.pointerType !== 'touch' || chartGroup.zoom !== null,
           onPanComplete: zoomToAxis,
         },
@@ -68,10 +69,13 @@ export function optionsOf(
   };
 }
 
-/** In the order of the values. Labels are in the legend: in the chart they would hide lines. */
+/**
+ * Dashes in the order of the thresholds. Labels are in the legend, because they would hide lines in
+ * the chart.
+ */
 const THRESHOLD_DASHES: readonly Dash[] = ['dotted', 'dash-dot'];
 
-/** The thresholds for the legend. */
+/** Legend entries of the thresholds. */
 export const thresholdLines = ({ thresholds = [], format }: ChartPanel) =>
   thresholds.map(({ label, value }, i) => ({
     label: `${label} ${format(value)}`,

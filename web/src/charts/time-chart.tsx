@@ -1,5 +1,5 @@
-// A time chart. It redraws at every flush without React, shows the values at the crosshair in its
-// legend, and zooms all charts of its group.
+// A time chart. It is redrawn at every flush without React, shows the values at the crosshair in
+// its legend, and zooms together with the other charts of its group.
 import { useComputedColorScheme, VisuallyHidden } from '@mantine/core';
 import type { Chart } from 'chart.js';
 import { memo, useEffect, useId, useMemo, useRef, useState } from 'react';
@@ -25,15 +25,15 @@ export interface TimeChartProps {
   panel: ChartPanel;
   lines: readonly DrawnLine[];
   chartGroup: ChartGroup;
-  /** The range without zoom, evaluated at every flush. */
+  /** Range to show without zoom, evaluated at every flush. */
   fullRange: () => Range;
-  /** Ranges to mark, evaluated at every flush; must be stable between renders. */
+  /** Time ranges to mark, evaluated at every flush. Must be stable between renders. */
   bands?: () => readonly Band[];
-  /** Points in time to mark, evaluated at every flush; must be stable between renders. */
+  /** Points in time to mark, evaluated at every flush. Must be stable between renders. */
   marks?: () => readonly Mark[];
-  /** Refers screen readers to the table with the same numbers. */
+  /** Points screen readers to the table with the same numbers. */
   tableHint?: string;
-  /** The lines as text for screen readers; must be stable between renders. */
+  /** Describes the lines for screen readers. Must be stable between renders. */
   summary?: readonly string[];
 }
 
@@ -41,8 +41,8 @@ const NONE = () => [];
 const NO_SUMMARY: readonly string[] = [];
 
 /**
- * Memoized, because it redraws without React. The drawn chart is recreated when the theme changes,
- * because it reads colors once; the scale and the hidden lines are kept.
+ * Memoized, because it is redrawn without React. When the theme changes, the Chart.js chart is
+ * recreated, because it reads its colors only once. The scale and the hidden lines are kept.
  */
 export const TimeChart = memo(function TimeChart(props: TimeChartProps) {
   const scheme = useComputedColorScheme();
@@ -187,7 +187,7 @@ function useHiddenLines() {
 const thresholdLabels = ({ thresholds = [], format }: ChartPanel) =>
   thresholds.map(({ label, value }) => `dashed line at ${format(value)}: ${label}`);
 
-/** Setting the same label again would recompute styles. */
+/** Sets the label only if it has changed, because setting it recomputes styles. */
 function setLabel(canvas: HTMLCanvasElement, label: string) {
   if (canvas.getAttribute('aria-label') !== label) canvas.setAttribute('aria-label', label);
 }

@@ -1,5 +1,5 @@
-// A metric of a series over time: the median of each group with its interval, host changes, change
-// points and the baseline. Groups are at equal distances. Arrow keys select a group.
+// A metric of a series over time: the median of each group with its confidence interval, host
+// changes, change points and the baseline. Groups are equally spaced. Arrow keys select a group.
 import { useElementSize } from '@mantine/hooks';
 import type { KeyboardEvent, PointerEvent } from 'react';
 import type { Trend, TrendPoint } from '../api';
@@ -20,7 +20,10 @@ import {
 } from './trend-plot';
 import './trend-chart.css';
 
-/** Below this distance between two groups, intervals are drawn as a band. */
+/**
+ * Minimum distance between two groups, in pixels, for whiskers. Below it, intervals are drawn as a
+ * band.
+ */
 const MIN_WHISKER = 9;
 const LABEL_WIDTH = 92;
 interface TrendChartProps {
@@ -28,10 +31,10 @@ interface TrendChartProps {
   title: string;
   /** Index of the first point to show. */
   first: number;
-  /** Index in all points. */
+  /** Index of the selected point. It counts all points, including those that are not shown. */
   selected: number;
   onSelect: (index: number) => void;
-  /** Null when the pointer leaves the chart. */
+  /** Called with null when the pointer leaves the chart. */
   onHover: (index: number | null) => void;
   hovered: number | null;
 }
@@ -177,7 +180,7 @@ function Whisker({ point: { statistics }, x, plot }: PointProps) {
   );
 }
 
-/** Excluded runs: a ring at the value, or a tick on the axis without one. */
+/** Excluded runs, drawn as a ring at the value, or as a tick on the axis if there is no value. */
 function ExcludedRuns({ point, x, plot, radius }: PointProps & { radius: number }) {
   const isIncomplete = point.left_out.some(
     ({ kind }) => kind === 'incomplete' || kind === 'damaged',

@@ -1,10 +1,11 @@
-// Marks of a trend chart: the baseline, host changes, and change points with their levels.
+// Marks of a trend chart: the baseline, host changes, and change points with the levels between
+// them.
 import type { Trend } from '../api';
 import { levels } from '../model/trend/geometry';
 import { changeOf, factText } from '../model/trend/text';
 import { BOTTOM, HEIGHT, LEFT, type PlotProps, type PointsProps, RIGHT, TOP } from './trend-plot';
 
-/** Width of a character in mark labels. */
+/** Average width of a character in mark labels. */
 const LETTER = 6.2;
 
 /** The median of the baseline, and the threshold on both sides. */
@@ -30,7 +31,7 @@ export function BaselineBand({ trend, plot }: PlotProps & { trend: Trend }) {
   );
 }
 
-/** Texts are shown where there is room. */
+/** Labels are shown only where there is room. */
 export function HostMarks({ points, plot }: PointsProps) {
   let free = LEFT;
   const marks = points.flatMap(({ host_changes, started_at_ms }, index) => {

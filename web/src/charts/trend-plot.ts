@@ -5,12 +5,12 @@ import { valueRange } from '../model/trend/geometry';
 export const HEIGHT = 320;
 export const LEFT = 74;
 export const RIGHT = 14;
-/** Space for the labels of changes. */
+/** Space for the labels of change points. */
 export const TOP = 34;
 export const BOTTOM = 28;
 export interface Plot {
   width: number;
-  /** Distance between two groups. */
+  /** Distance between two groups, in pixels. */
   step: number;
   x: (index: number) => number;
   y: (value: number) => number;

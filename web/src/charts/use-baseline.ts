@@ -1,4 +1,4 @@
-// Pinning and unpinning the baseline of a series. Failures show a toast.
+// Pins and unpins the baseline of a series. Errors are shown as a toast.
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { pinBaseline, type TrendSeries, unpinBaseline } from '../api';
 import { invalidateTrends } from '../api/queries';

@@ -14,22 +14,22 @@ export interface LiveRun {
   fold: RunFold;
   chartGroup: ChartGroup;
   connection: ConnectionStatus;
-  /** True if the time series comes from the server instead of the fold. */
+  /** True if the time series is loaded from the server in buckets instead of from the fold. */
   bucketed: boolean;
-  /** Milliseconds since the start of the run, extrapolated between events. */
+  /** Milliseconds since the start of the run. The clock continues between events. */
   clock: () => number;
 }
 
 /** Redraw interval of the phase bar while no events arrive. */
 const TICK_MS = 250;
-/** The first samples are shown immediately. */
+/** The first samples are shown without delay. */
 const FIRST_SAMPLES = 5;
-/** Maximum extrapolation of the clock. */
+/** Maximum time that the clock continues without an event. */
 const MAX_AHEAD_MS = 2000;
 
 /**
- * Streams a run, or uses the stored report of a long finished run or a saved page. The events of a
- * damaged run are not served.
+ * Streams a run, or uses the stored report of a long finished run or a saved page. The server does
+ * not return the events of a damaged run.
  */
 export function useLiveRun(run: Run): LiveRun {
   const queryClient = useQueryClient();
@@ -47,7 +47,7 @@ export function useLiveRun(run: Run): LiveRun {
   useEffect(() => {
     if (bucketed) return;
     const tracked = current.current;
-    // A finished run is shown only after its last event, not in intermediate states.
+    // Show a finished run only after its last event, without the intermediate states.
     const show = (isUrgent: boolean) => {
       if (!wasFinal) chartGroup.request(isUrgent);
       else if (isFinal(tracked.fold.status)) setFold(tracked.fold);

@@ -1,4 +1,4 @@
-// The color of a layer, and the badge of a verdict.
+// Colors of the layers, and the badge of a verdict.
 import type { Layer } from '../api';
 import type { Badge as VerdictLabel } from '../model/run/verdict';
 import { Badge, type Tone } from '../ui/parts';

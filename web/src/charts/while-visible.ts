@@ -1,9 +1,9 @@
-// Redraws of a chart: none while it is scrolled out of view.
+// Skips redraws of a chart while it is scrolled out of view.
 import type { ChartGroup } from './chart-group';
 
 /**
- * Calls `redraw` after flushes while `element` is visible, and when it becomes visible after a flush.
- * Returns a stop function.
+ * Calls `redraw` after each flush while `element` is visible. If flushes occurred while it was not
+ * visible, calls `redraw` when it becomes visible. Returns a stop function.
  */
 export function whileVisible(
   element: HTMLElement | null,

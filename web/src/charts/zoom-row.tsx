@@ -1,4 +1,4 @@
-// The toolbar of a chart group: zoom hint and a reset button, which also works by keyboard.
+// Toolbar of a chart group: a hint about zooming, and a reset button, which also works by keyboard.
 import { Button } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { ChartGroup } from './chart-group';
@@ -11,7 +11,7 @@ export function ZoomRow({
   chartGroup: ChartGroup;
   children?: ReactNode;
 }) {
-  // The buttons do not change with the data.
+  // Rerender only when the zoom changes: the buttons do not depend on the data.
   const zoom = useLiveValue(chartGroup, () => chartGroup.zoom);
   return (
     <div className="row tight no-print">

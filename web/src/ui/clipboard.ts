@@ -1,5 +1,5 @@
-// Copies text to the clipboard and shows a toast. Over plain HTTP `navigator.clipboard` is missing,
-// but `execCommand` works.
+// Copies text to the clipboard and shows a toast. `navigator.clipboard` does not exist over plain
+// HTTP, so `execCommand` is used there.
 import { notifications } from '@mantine/notifications';
 
 export async function copyText(label: string, text: string) {

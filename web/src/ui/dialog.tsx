@@ -1,4 +1,4 @@
-// A modal dialog, whose code is loaded on demand.
+// A modal dialog. Its code is loaded on demand.
 import type { ModalProps } from '@mantine/core';
 import { onDemand, useOnDemand } from './on-demand';
 

@@ -1,7 +1,7 @@
 // List of names and values.
 interface FactsProps {
   facts: readonly (readonly [name: string, value: string])[];
-  /** Monospace, for identifiers. */
+  /** Uses a monospace font, for identifiers. */
   mono?: boolean;
 }
 

@@ -1,4 +1,4 @@
-// Run filter, applied after typing pauses.
+// The filter of the run list. It is applied after a pause in typing.
 import { TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useEffect, useRef, useState } from 'react';
@@ -6,7 +6,7 @@ import { useEffect, useRef, useState } from 'react';
 const DEBOUNCE_MS = 200;
 
 interface FilterFieldProps {
-  /** The applied filter; a change from outside (back button) replaces the typed text. */
+  /** The applied filter. If it changes from outside (back button), it replaces the typed text. */
   value: string;
   onChange: (value: string) => void;
 }
@@ -19,7 +19,8 @@ export function FilterField({ value, onChange }: FilterFieldProps) {
     onChange(text);
   }, DEBOUNCE_MS);
   useEffect(() => {
-    // The applied filter arrives trimmed and late; it must not overwrite text typed since then.
+    // The applied filter is trimmed and delayed, so it must not overwrite text that was typed in
+    // the meantime.
     if (value === applied.current) return;
     applied.current = value;
     setTyped(value);

@@ -1,4 +1,4 @@
-// Button below a list that loads its next page.
+// Button below a list that loads the next page of the list.
 import { Button } from '@mantine/core';
 
 interface LoadMoreProps {
@@ -7,7 +7,7 @@ interface LoadMoreProps {
   fetchNextPage: () => Promise<unknown>;
 }
 
-/** `query`: an infinite query. Renders nothing on the last page. */
+/** `query`: an infinite query. Renders nothing after the last page. */
 export function LoadMore({ query }: { query: LoadMoreProps }) {
   if (!query.hasNextPage) return null;
   return (

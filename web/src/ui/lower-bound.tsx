@@ -1,4 +1,4 @@
-// A value that may be a lower bound, which a tooltip explains.
+// A value that may be a lower bound. A tooltip explains this.
 
 const EXPLANATION = 'Lower bound: I/Os were still in flight at the end';
 

@@ -1,5 +1,5 @@
-// A button with a menu. The code of the menu is loaded on demand; until it is first opened, there is
-// only the button.
+// A button with a menu. The code of the menu is loaded on demand. Until the menu is first opened,
+// only the button exists.
 import { cloneElement, useState } from 'react';
 import type { MenuButtonProps } from './menu-entry';
 import { notifyError } from './notify';

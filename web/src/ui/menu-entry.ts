@@ -1,13 +1,13 @@
-// The entries of a menu as data, because the code of the menu is loaded later.
+// The entries of a menu as data: the code that renders the menu is loaded later.
 import type { LinkProps } from '@tanstack/react-router';
 import type { ReactElement, ReactNode } from 'react';
 
 export type MenuEntry =
   | { type: 'action'; label: ReactNode; onSelect: () => void; isDestructive?: boolean }
-  /** Opens in a new tab, unless it is a download with this file name. */
+  /** Opens a file in a new tab, or downloads it under the file name in `download`. */
   | { type: 'file'; label: string; href: string; download?: string; disabled?: boolean }
   | { type: 'page'; label: string; link: Pick<LinkProps, 'to' | 'search' | 'params'> }
-  /** The menu stays open. */
+  /** Choosing this entry does not close the menu. */
   | { type: 'checkbox'; label: string; checked: boolean; onChange: () => void }
   | {
       type: 'radio';
@@ -21,6 +21,6 @@ export interface MenuButtonProps {
   /** The button. */
   target: ReactElement<Record<string, unknown>>;
   entries: readonly MenuEntry[];
-  /** In pixels; by default, as wide as its entries. */
+  /** In pixels; by default, the width of the entries. */
   width?: number;
 }

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { ScrollRegion } from './parts';
 
 interface NamedRow {
-  /** Required if `name` is not a unique string. */
+  /** Required unless `name` is a unique string. */
   key?: string;
   name: ReactNode;
   /** One cell per column of `headers`. */
@@ -19,15 +19,15 @@ interface Section {
 interface NamedRowsProps {
   /** Accessible name of the table. */
   label: string;
-  /** Header of the name column. */
+  /** Header above the column of names. */
   corner: string;
   headers: readonly ReactNode[];
-  /** Header row above `headers`; the spans must add up to the number of headers. */
+  /** Header row above `headers`. The spans must add up to the number of headers. */
   groups?: readonly { label: ReactNode; span: number }[];
   rows: readonly NamedRow[];
-  /** Additional rows under separate headings, in the same columns. */
+  /** Additional rows with separate headings. They have the same columns. */
   sections?: readonly Section[];
-  /** Monospace, for identifiers. */
+  /** Uses a monospace font, for identifiers. */
   mono?: boolean;
   className?: string;
   /** CSS class of the scroll region. */
@@ -78,9 +78,9 @@ export function NamedRows({
   );
 }
 
-/** The heading is empty for the rows below the header row. */
+/** The heading is empty for rows directly below the header row. */
 interface RowGroupProps extends Section {
-  /** Excludes the name column. */
+  /** Number of columns without the name column. */
   columns: number;
   mono: boolean | undefined;
 }

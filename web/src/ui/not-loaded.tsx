@@ -1,4 +1,5 @@
-// Page for a run or study that is loading, failed to load, or has an invalid number in the URL.
+// Shown instead of a run or study that is loading, could not be loaded, or has an invalid number in
+// the URL.
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Empty, Page } from './parts';

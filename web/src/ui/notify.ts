@@ -2,7 +2,7 @@
 import { notifications } from '@mantine/notifications';
 import { errorText } from './problem';
 
-/** Long enough to read two sentences. */
+/** Display time: long enough to read two sentences. */
 const VISIBLE_MS = 12_000;
 
 export function notifyError(error: unknown) {

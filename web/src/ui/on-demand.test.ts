@@ -1,7 +1,7 @@
 import { renderHook, waitFor } from '@testing-library/react';
 import { beforeEach, expect, it, vi } from 'vitest';
 
-// Each test has its own document without interactions.
+// Each test has its own document, without any interaction.
 beforeEach(() => vi.resetModules());
 
 const interact = () => window.dispatchEvent(new Event('pointermove'));

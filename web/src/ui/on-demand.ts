@@ -1,16 +1,16 @@
-// Code that the first paint does not need: menus, dialogs, toasts. It is loaded when it is needed,
-// at the latest at the first interaction with the page, so that it is available if the server goes
-// away later.
+// Code that is not needed for the first paint: menus, dialogs, toasts. It is loaded when it is
+// needed, or at the first interaction with the page, so that it is available even if the server
+// becomes unreachable later.
 import { useEffect, useSyncExternalStore } from 'react';
 
 export interface OnDemand<Code> {
-  /** Null until it is loaded. */
+  /** Returns null until the code is loaded. */
   get: () => Code | null;
   load: () => Promise<Code>;
   subscribe: (listener: () => void) => () => void;
 }
 
-/** `importCode` is called again after a failure. */
+/** After a failure, `importCode` is called again. */
 export function onDemand<Code>(importCode: () => Promise<Code>): OnDemand<Code> {
   const listeners = new Set<() => void>();
   let code: Code | null = null;
@@ -40,7 +40,7 @@ export function onDemand<Code>(importCode: () => Promise<Code>): OnDemand<Code> 
   };
 }
 
-/** The code, or null until it is loaded. Loading starts when it is needed. */
+/** The code, or null until it is loaded. Loading starts when `isNeeded` is true. */
 export function useOnDemand<Code>(code: OnDemand<Code>, isNeeded: boolean): Code | null {
   useEffect(() => {
     if (isNeeded) void code.load().catch(() => undefined);
@@ -62,7 +62,10 @@ function interact() {
 if (typeof window !== 'undefined')
   for (const type of INTERACTIONS) window.addEventListener(type, interact, { passive: true });
 
-/** Calls `callback` at the first interaction with the document, or now. Returns a cancel function. */
+/**
+ * Calls `callback` at the first interaction with the document, or immediately if there was one
+ * already. Returns a cancel function.
+ */
 export function onFirstInteraction(callback: () => void): () => void {
   if (hasInteracted) callback();
   else callbacks.add(callback);

@@ -1,8 +1,8 @@
-// Parts shared by all pages: page, card, badge, dot, notice, empty state, scroll region. They do
-// not depend on application data.
+// Parts shared by all pages: page, card, badge, dot, notice, empty state, scroll region. These
+// components do not depend on application data.
 import { type CSSProperties, createContext, type ReactNode, type Ref, use, useEffect } from 'react';
 
-/** Color of an I/O layer or of an error; null is neutral. */
+/** Color of an I/O layer or an error; null for a neutral color. */
 export type Tone = 'app' | 'cache' | 'block' | 'device' | 'bad' | null;
 
 const toneClass = (tone: Tone | undefined) => (tone ? `tone-${tone}` : '');
@@ -30,14 +30,14 @@ export function Page({ title, children, className = '' }: PageProps) {
 
 interface CardProps {
   title?: ReactNode;
-  /** Shown at the right end of the title row. */
+  /** Content at the right end of the title row. */
   aside?: ReactNode;
   children: ReactNode;
   className?: string;
   style?: CSSProperties;
 }
 
-/** Title of the enclosing card, if it is text. */
+/** The title of the enclosing card, if the title is text. */
 const CardTitle = createContext('');
 
 export function Card({ title, aside, children, className = '', style }: CardProps) {
@@ -71,8 +71,8 @@ export function Badge({
 }
 
 /**
- * Status dot, always next to text, because color must not be the only indicator. `hollow` means
- * pending, failed or unavailable; `active` means in progress.
+ * Status dot. It is always next to text, because color must not be the only indicator. `hollow`
+ * means pending, failed or unavailable; `active` means in progress.
  */
 export function Dot({ tone, hollow, active }: { tone?: Tone; hollow?: boolean; active?: boolean }) {
   return (
@@ -89,7 +89,7 @@ interface NoticeProps {
   title: ReactNode;
   detail?: ReactNode;
   actions?: ReactNode;
-  /** Screen readers announce the notice immediately. */
+  /** If true, screen readers announce the notice immediately. */
   alert?: boolean;
 }
 
@@ -112,7 +112,7 @@ interface EmptyProps {
   actions?: ReactNode;
 }
 
-/** Empty state that offers the next step. */
+/** Empty state that suggests the next step. */
 export function Empty({ title, children, actions }: EmptyProps) {
   return (
     <section className="card empty">
@@ -130,10 +130,10 @@ interface ScrollRegionProps {
   ref?: Ref<HTMLElement>;
 }
 
-/** A scroll container. It is focusable, so that it can be scrolled by keyboard. */
+/** A scroll container that can have focus, so that it can be scrolled by keyboard. */
 export function ScrollRegion({ label, className = 'scroll-x', children, ref }: ScrollRegionProps) {
   const card = use(CardTitle);
-  // Cards of the same kind have regions with the same label, but landmarks need unique names.
+  // Landmarks need unique names, but cards of the same kind have regions with the same label.
   const context = card && card !== label ? `, ${card}` : '';
   return (
     <section

@@ -1,4 +1,4 @@
-// A failed request on screen: what failed, why, and how to fix it. Plain text only: `ui` does not
+// Shows a failed request: what failed, why, and how to fix it. Plain text only: `ui` does not
 // depend on the API.
 import { Button } from '@mantine/core';
 import { Notice } from './parts';

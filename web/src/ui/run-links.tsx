@@ -16,7 +16,7 @@ interface Numbered {
 
 const paramsOf = (n: number) => ({ n: String(n) });
 
-/** Only text in a saved page, which contains no other page. */
+/** On a saved page, this is only text, because the file contains no other page. */
 export function RunLink({ n, ...props }: NumberLinkProps) {
   if (useIsSaved()) return <span {...props} />;
   return <Link to="/runs/$n" params={paramsOf(n)} {...props} />;

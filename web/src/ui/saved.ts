@@ -1,4 +1,5 @@
-// A saved page is one HTML file with its data. It has no server, so it shows no actions.
+// A saved page is a single HTML file that contains its data. There is no server, so the page shows
+// no actions.
 import { createContext, useContext } from 'react';
 
 export const SavedContext = createContext(false);

@@ -39,7 +39,7 @@ export const theme = createTheme({
       defaultProps: {
         shadow: 'none',
         position: 'bottom-end',
-        // Inside the main landmark, with menu items as the only children.
+        // Keeps the menu inside the main landmark, with menu items as its only children.
         withinPortal: false,
         withInitialFocusPlaceholder: false,
       },

@@ -1,18 +1,18 @@
-// An editable name in a heading, in as many lines as it needs. It is saved on Enter and when the
-// field loses focus; Escape restores the stored name.
+// An editable name in a heading. It takes as many lines as it needs. It is saved on Enter and when
+// the field loses focus; Escape restores the stored name.
 import { Badge } from './parts';
 import './title-field.css';
 
 interface TitleFieldProps {
   /** Accessible name. */
   label: string;
-  /** The stored name; a change replaces the text. */
+  /** The stored name. If it changes, it replaces the text. */
   value: string;
   placeholder?: string;
-  /** In bytes, as in the server. */
+  /** Limit in bytes, as on the server. */
   maxLength: number;
   unsaved: boolean;
-  /** Called with the trimmed text, even if it has not changed. */
+  /** Called with the trimmed text, even if the text has not changed. */
   save: (value: string) => void;
 }
 
@@ -35,7 +35,7 @@ export function TitleField(props: TitleFieldProps) {
           event.preventDefault();
           event.currentTarget.blur();
         }}
-        // Pasted lines are joined.
+        // Joins pasted lines.
         onBlur={({ currentTarget }) =>
           save(currentTarget.value.replaceAll(/\s*\n\s*/g, ' ').trim())
         }

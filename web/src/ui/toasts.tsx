@@ -1,4 +1,4 @@
-// Toasts, whose code is loaded on demand: they are queued until then.
+// Toasts. Their code is loaded on demand; until then, toasts are queued.
 import { useNotifications } from '@mantine/notifications';
 import { onDemand, useOnDemand } from './on-demand';
 

@@ -1,12 +1,12 @@
-// Preloading of page code.
+// Preloads the code of pages.
 
 import { useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { onFirstInteraction } from './on-demand';
 
 /**
- * Loads the run page's code at the first interaction, so that it delays neither the open page nor
- * the first sample.
+ * Loads the code of the run page at the first interaction, so that it delays neither the current
+ * page nor the first sample.
  */
 export function usePreloadRunPage() {
   const router = useRouter();

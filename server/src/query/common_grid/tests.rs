@@ -18,7 +18,7 @@ fn check_grid(runs: &[Extent], expected: (f64, usize, &[Option<u32>])) {
 #[test]
 fn buckets_cover_the_longest_run() {
     check_grid(&[extent(1, 3.0, 100)], (100.0, 30, &[None]));
-    // A window ended late.
+    // One sampling window ended late.
     check_grid(&[extent(1, 3.01, 100)], (100.0, 31, &[None]));
     let runs = [extent(1, 30.0, 100), extent(2, 60.0, 100)];
     check_grid(&runs, (200.0, 300, &[None, None]));

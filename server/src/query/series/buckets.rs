@@ -27,8 +27,8 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
-    /// Uses rollups if the buckets would be at least `shortest` windows long. Such buckets are
-    /// aligned with rollups.
+    /// Uses rollups if each bucket would span at least `shortest` sampling windows. Such buckets
+    /// are aligned with rollups.
     pub(crate) fn new(
         from_ms: f64,
         to_ms: f64,
@@ -155,7 +155,7 @@ impl SeriesBuilder {
     }
 }
 
-/// The I/Os of a histogram by row of a heat map.
+/// Converts a histogram to I/O counts per heat map row.
 fn rows_of(latencies: &Buckets) -> Vec<(u32, u64)> {
     let mut rows: Vec<(u32, u64)> = Vec::new();
     for (bucket, count) in latencies {
@@ -168,7 +168,7 @@ fn rows_of(latencies: &Buckets) -> Vec<(u32, u64)> {
     rows
 }
 
-/// `per_ms` is the count per millisecond, or the time average of a gauge.
+/// `per_ms`: the count per millisecond, or the time average of a gauge.
 fn mean(value: WindowValue, per_ms: f64, latencies: &Buckets) -> Option<f64> {
     match value {
         WindowValue::Count(_) => Some(per_ms * 1e3),
@@ -184,7 +184,7 @@ mod tests {
     use leadline_protocol::counters::{IoCounts, Memory};
     use leadline_protocol::phase::Phase;
 
-    /// A 100 ms window with 4 KiB reads of one latency.
+    /// A 100 ms window of 4 KiB reads that all have the same latency.
     fn sample(reads: u64, bucket: u32, dirty: Option<u64>) -> Sample {
         let lat_ns = if reads > 0 {
             vec![(bucket, reads)]
@@ -228,7 +228,7 @@ mod tests {
         series.finish()
     }
 
-    /// `expected` is the min, mean and max of each bucket.
+    /// `expected`: min, mean and max of each bucket.
     fn check(series: &Series, name: &str, expected: &[Option<[f64; 3]>]) {
         let column = series.columns.iter().find(|column| column.name == name);
         let column = column.unwrap();

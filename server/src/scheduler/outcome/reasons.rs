@@ -22,7 +22,7 @@ pub(super) fn damage_reason(job: &JobReport, verify: &VerifyReport) -> String {
 
 /// Example: `No I/O of job randread completed for 9.40 s of 10.0 s.`
 pub(super) fn stall_reason(job: &JobReport, stalls: &Stalls) -> String {
-    // These are the times of one worker; others may have completed I/Os.
+    // These times belong to one worker; others may have completed I/Os.
     let worker = if job.workers > 1 {
         "one worker of "
     } else {

@@ -1,5 +1,5 @@
-//! Due times that have passed, counted in bounded time: all days without a clock change have the
-//! same due times. Pure.
+//! Counts due times that have passed. The time this takes is bounded, because all days without a
+//! clock change have the same due times. Pure.
 
 use super::state::{NOT_RUNNING, State, quiet_reason};
 use crate::store::schedule_starts::Start;
@@ -9,16 +9,18 @@ use leadline_protocol::schedule::StartResult;
 #[derive(Clone, Debug, Default)]
 struct Group {
     count: u64,
-    /// The last due time. For a whole day, it is relative to the start of the day.
+    /// The last of these due times. In the counts of a whole day, it is relative to the start of
+    /// the day.
     last_ms: u64,
-    /// Why it is skipped.
+    /// Why these due times are skipped; `None` if they are not in quiet hours.
     quiet: Option<String>,
 }
 
-/// Due times inside and outside quiet hours.
+/// Due times outside quiet hours, and due times inside quiet hours.
 type Groups = [Group; 2];
 
-/// The results of all due times from `first` up to but excluding `end`. None of them is caught up.
+/// Returns the results of all due times from `first` up to but excluding `end`. These due times are
+/// never caught up.
 pub(super) fn results(state: &State, first: u64, end: u64) -> Vec<Start> {
     let groups = count(state, first, end).into_iter();
     let mut starts: Vec<Start> = groups
@@ -49,7 +51,7 @@ fn count(state: &State, first: u64, end: u64) -> Groups {
     while let Some(due) = next.filter(|due| *due < end)
         && let Some(day) = state.cron.day(due)
     {
-        // The first day may be incomplete.
+        // The first day may start in the middle.
         let is_whole = due != first && day.is_regular && day.end_ms <= end;
         if is_whole {
             let of_day =
@@ -67,7 +69,7 @@ fn count(state: &State, first: u64, end: u64) -> Groups {
     groups
 }
 
-/// `last_ms` of the groups is relative to `origin_ms`.
+/// Counts due times one by one. `last_ms` in the result is relative to `origin_ms`.
 fn count_each(state: &State, first: u64, end: u64, origin_ms: u64) -> Groups {
     let mut groups = Groups::default();
     let due = std::iter::successors(Some(first), |due| state.cron.next_after(*due));

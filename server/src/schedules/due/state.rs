@@ -1,4 +1,4 @@
-//! Facts about a schedule, and its quiet hours. Pure.
+//! Inputs for the decision at a due time, and quiet hours. Pure.
 
 use crate::schedules::{
     cron::ZonedCron,
@@ -8,7 +8,7 @@ use leadline_protocol::schedule::QuietHours;
 
 pub(super) const NOT_RUNNING: &str = "The server was not running, or the host was suspended.";
 
-/// Facts about a schedule.
+/// Inputs for the decision at a due time.
 pub(crate) struct State<'a> {
     pub cron: &'a ZonedCron,
     pub quiet_hours: &'a [QuietHours],

@@ -26,7 +26,7 @@ struct Fake {
     /// Due times that have a row in the database.
     stored: Vec<u64>,
     active_until_ms: u64,
-    /// How long each start is active.
+    /// Duration of each run or study.
     duration_ms: u64,
     step_ms: u64,
     log: Vec<(u64, Start)>,
@@ -58,7 +58,7 @@ impl Fake {
         };
         self.handled_until_ms = decision.handled_until_ms;
         for start in decision.starts {
-            // The due time is unique in the database.
+            // The database also rejects duplicate due times.
             if self.stored.contains(&start.due_at_ms) {
                 continue;
             }
@@ -71,7 +71,7 @@ impl Fake {
         }
     }
 
-    /// Ticks twice per step, a second apart.
+    /// Ticks twice per step, one second apart.
     fn run(&mut self, from_ms: u64, to_ms: u64) {
         for now_ms in (from_ms..=to_ms).step_by(self.step_ms as usize) {
             self.tick(now_ms);
@@ -106,7 +106,7 @@ fn a_downtime_is_caught_up_once() {
     assert_eq!(missed.due_at_ms, ms("2026-11-24T16:00:00Z"));
     let (_, caught_up) = &fake.log[1];
     assert_eq!(caught_up.due_at_ms, ms("2026-11-24T17:00:00Z"));
-    // The server started 30 s after this due time, which is not late enough for a catch-up.
+    // The server started 30 s after this due time, too early for a catch-up.
     assert!(!caught_up.is_catch_up);
     let mut fake = Fake::new("0 * * * *", "UTC", "2026-11-24T12:00:30Z");
     fake.run(from + 5 * HOUR + 10 * MINUTE, from + 7 * HOUR);
@@ -120,7 +120,8 @@ fn no_start_while_the_previous_one_is_active() {
     let mut fake = Fake::new("0 * * * *", "UTC", "2026-11-24T12:00:30Z");
     fake.duration_ms = 2 * HOUR + 30 * MINUTE;
     fake.run(from, from + 6 * HOUR);
-    // 13, 16: started; 14, 15, 17, 18: the start at 13 or 16 is active.
+    // Started at 13 and 16. Skipped at 14, 15, 17 and 18, because the previous start is still
+    // active.
     assert_eq!(fake.due(Pending).len(), 2);
     assert_eq!(fake.due(Missed).len(), 4);
     let reason = fake.log[1].1.reason.as_deref();
@@ -144,7 +145,7 @@ fn quiet_hours_are_skipped() {
         ms("2026-11-24T21:00:00Z"),
         "22:00 in Berlin"
     );
-    // A catch-up must not start in quiet hours either.
+    // A catch-up must not run in quiet hours either.
     let mut fake = Fake::new("0 21 * * *", "Europe/Berlin", "2026-11-24T12:00:30Z");
     fake.quiet_hours = vec![quiet("22:00", "06:00")];
     fake.tick(ms("2026-11-24T23:00:00Z"));
@@ -165,14 +166,14 @@ fn a_clock_that_is_set_back_does_not_repeat_starts() {
     assert_eq!(fake.due(Pending).len(), 5);
     fake.run(from + 2 * HOUR, from + 7 * HOUR);
     assert_eq!(fake.due(Pending).len(), 7, "17:00 was handled");
-    // The date was wrong by ten years. The schedule starts once at the wrong date, and continues
-    // afterward.
+    // The date was wrong by ten years. The schedule runs once at the wrong date, and continues
+    // normally afterward.
     fake.tick(from + 3650 * DAY);
     assert_eq!(fake.due(Pending).len(), 8);
     assert_eq!(fake.due(Missed).len(), 1);
     fake.active_until_ms = 0;
     fake.run(from + 6 * HOUR, from + 10 * HOUR);
-    // 19:00 was handled before.
+    // The due time at 19:00 has already been handled.
     assert_eq!(fake.due(Pending).len(), 11);
     assert_eq!(fake.due(Missed).len(), 1);
 }

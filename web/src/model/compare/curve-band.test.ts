@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { type Buckets, bucketOf } from '../series/histogram';
 import { curveBand } from './curve-band';
 
-/** 99 I/Os of one latency, and one of another. */
+/** 99 I/Os with the same latency, and one with a different latency. */
 const run = (ns: number, slowest: number): Buckets => [
   [bucketOf(ns), 99],
   [bucketOf(slowest), 1],

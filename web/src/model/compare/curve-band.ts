@@ -1,8 +1,8 @@
-// The band of a group's latency percentiles: the range of its runs at each percentile.
+// The band around a group's latency percentiles: the range of its runs at each percentile.
 import { type Buckets, countOf, percentiles } from '../series/histogram';
 
 export interface BandPoint {
-  /** −log10 of the share of slower I/Os: 1 for p90, 2 for p99. */
+  /** −log10 of the share of I/Os above the percentile: 1 for p90, 2 for p99. */
   nines: number;
   low_ns: number;
   high_ns: number;
@@ -10,7 +10,10 @@ export interface BandPoint {
 
 const STEP = 0.1;
 
-/** Ends at the percentile that the run with the fewest I/Os supports; empty for a single run. */
+/**
+ * The band ends at the highest percentile that the run with the fewest I/Os supports. Empty for a
+ * single run.
+ */
 export function curveBand(runs: readonly Buckets[]): BandPoint[] {
   const counts = runs.map(countOf).filter((count) => count > 0);
   if (counts.length < 2) return [];

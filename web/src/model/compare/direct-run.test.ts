@@ -46,7 +46,7 @@ describe('directRunCandidates', () => {
   });
 });
 
-/** Compares warm run #9 with direct run #12, with differences in `names`. */
+/** Compares warm run #9 with direct run #12. The runs differ in the settings `names`. */
 function comparisonOf(
   names: readonly string[],
   direct: Partial<RunSummary> = {},

@@ -1,5 +1,5 @@
 // Finds the direct counterpart of a run served from memory: the same job on the same target with
-// direct I/O. Callers fetch the lists and comparisons.
+// direct I/O. Callers fetch the required lists and comparisons.
 import type { ComparedRun, Comparison, RunSummary, Verdicts } from '../../api';
 import { verdictsOf } from '../run/verdict';
 
@@ -13,12 +13,12 @@ const MAY_DIFFER: ReadonlySet<string> = new Set([
   ...['targets.existed', 'targets.layout_bytes', 'targets.layout_offset', 'end_fsync', 'unlink'],
 ]);
 
-/** Number of candidates to compare; the newest one almost always matches. */
+/** Maximum number of candidates to compare. The newest one almost always matches. */
 const MAX_CANDIDATES = 3;
 
 /**
- * A filter for runs served by the device, with the same pattern on the same target. Null if the run
- * has no device, or if its target contains a quote.
+ * Returns a filter for runs that the device served, with the same pattern on the same target. Null
+ * if the run has no device, or if its target contains a quote.
  */
 export function directRunFilter({ rw, device, target }: RunSummary): string | null {
   if (!device || target.includes('"')) return null;
@@ -28,7 +28,7 @@ export function directRunFilter({ rw, device, target }: RunSummary): string | nu
 const shapeOf = ({ host, jobs, target, device, rw, bs, iodepth, numjobs }: RunSummary) =>
   JSON.stringify([host, jobs, target, device, rw, bs, iodepth, numjobs]);
 
-/** Numbers of direct runs with the same summary, newest first. */
+/** Returns the numbers of direct runs whose summary matches, newest first. */
 export function directRunCandidates(run: RunSummary, list: readonly RunSummary[]): number[] {
   const shape = shapeOf(run);
   return list
@@ -39,13 +39,16 @@ export function directRunCandidates(run: RunSummary, list: readonly RunSummary[]
     .slice(0, MAX_CANDIDATES);
 }
 
-/** The direct counterpart of a run, if it has finished and was served by the device. */
+/** Returns the direct counterpart of a run, if it has finished and the device served it. */
 export const directRun = (comparison: Comparison, number: number): ComparedRun | null =>
   counterparts(comparison, number).find(
     ({ run, verdict }) => run.status === 'done' && isServedByDevice(verdict),
   ) ?? null;
 
-/** Returns true if the comparison already contains a measured direct run, so a rerun is unnecessary. */
+/**
+ * Returns true if the comparison already contains a measured direct run, so that no rerun is
+ * needed.
+ */
 export const hasDirectRun = (comparison: Comparison, number: number): boolean =>
   counterparts(comparison, number).some(({ duration_ms }) => typeof duration_ms === 'number');
 

@@ -1,9 +1,9 @@
-// Geometry of a forest plot: one row per metric with its change, interval and threshold, all on one
-// scale of percentages.
+// Geometry of a forest plot: one row per metric with its change, interval and threshold. All rows
+// share one percentage scale.
 import type { Comparison } from '../../api';
 
 export interface ForestScale {
-  /** Percentages at the left and right end; symmetric around 0. */
+  /** Percentages at the left and right end of the scale, which is symmetric around 0. */
   limit: number;
   threshold: number;
 }
@@ -13,17 +13,20 @@ export interface ForestMark {
   point: number;
   low: number;
   high: number;
-  /** The percentage at an arrow, if the mark continues beyond that end: the change or its bound. */
+  /**
+   * Percentage to show at an arrow, if the mark continues beyond that end: the change, or a bound
+   * of its interval.
+   */
   beyondLow: number | null;
   beyondHigh: number | null;
 }
 
-/** The plot shows at least this many thresholds on each side. */
+/** Minimum range of the plot on each side, in thresholds. */
 const MIN_THRESHOLDS = 2.5;
-/** Larger changes are clipped, so that small ones stay visible. */
+/** Larger changes are clipped, so that small changes stay visible. */
 const MAX_PERCENT = 60;
 
-/** Most metrics share this threshold; each row uses its own. */
+/** Scales the plot by the threshold that most metrics share. Each row shows its own threshold. */
 export function forestScale({ metrics, threshold_percent }: Comparison, group: number) {
   const tested = metrics.filter(({ changes }) => changes[group]?.verdict);
   const thresholds = tested.map((metric) => metric.threshold_percent);

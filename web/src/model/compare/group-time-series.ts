@@ -1,5 +1,5 @@
-// The time series of a group of runs: in each bucket, the median of the runs and their range. The
-// server computes them.
+// The time series of a group of runs: the median and the range of the runs in each bucket, computed
+// by the server.
 import type { BandColumn, Comparison, GroupSeries } from '../../api';
 import type { SeriesView } from '../fold/series-view';
 import type { Column } from '../series/columns';
@@ -17,7 +17,7 @@ export function seriesParameters(comparison: Comparison): CompareParameters {
 
 const STATISTICS = { min: 'low', mean: 'median', max: 'high' } as const;
 
-/** The mean is the median of the runs; a single run has no band. */
+/** `mean` is the median of the runs. A single run has no band. */
 export function groupSeriesView(
   { t_ms, bucket_ms, groups }: GroupSeries,
   group: number,
@@ -38,7 +38,7 @@ export function groupSeriesView(
   };
 }
 
-/** A group's time series in one sentence, for screen readers. */
+/** Describes a group's time series in one sentence, for screen readers. */
 export function groupSeriesText(
   { label, view, column }: { label: string; view: SeriesView; column: Column },
   format: (value: number | null) => string,

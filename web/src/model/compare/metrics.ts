@@ -29,9 +29,9 @@ export function formatValue(value: number | null, unit: string): string {
   return format ? text(format(value)) : digits(value);
 }
 
-/** Smaller changes are rounding errors. */
+/** Smaller changes are rounding errors and shown as no change. */
 const MIN_CHANGE_PERCENT = 0.005;
-/** Larger changes are shown as a factor. */
+/** Changes above this percentage are shown as a factor. */
 const MAX_PERCENT = 300;
 
 /** Relative to the baseline: +2.4 %, −12 %, −99.97 %, 9.2 ×. */
@@ -39,17 +39,17 @@ export function formatChange(change: number | null): string {
   if (change === null) return '';
   if (change >= MAX_PERCENT) return `${digits(change / 100 + 1)} ×`;
   if (Math.abs(change) < MIN_CHANGE_PERCENT) return '±0 %';
-  // Rounds down: −100 % would look like a value of zero.
+  // Rounds down, because −100 % would imply a value of zero.
   if (change > -100 && change <= -99.95)
     return `−${(Math.floor(-change * 100) / 100).toFixed(2)} %`;
   return `${change > 0 ? '+' : '−'}${digits(Math.abs(change))} %`;
 }
 
-/** Whether each group is a single run. */
+/** Returns true if each group is a single run. */
 export const areSingleRuns = ({ groups }: Pick<Comparison, 'groups'>): boolean =>
   groups.every(({ runs }) => runs.length === 1);
 
-/** Indices of the runs in a group. */
+/** Indices of all runs in a group. */
 export const runsOfGroup = ({ runs }: Pick<Comparison, 'runs'>, group: number): number[] =>
   runs.flatMap((run, index) => (run.group === group ? [index] : []));
 
@@ -59,7 +59,7 @@ export const includedRuns = (comparison: Comparison, group: number): number[] =>
     (_, index) => !comparison.groups[group]?.excluded.includes(index),
   );
 
-/** A run's value, or the median of a group; a lower bound if any of the values is one. */
+/** A run's value, or the median of a group. It is a lower bound if any of the values is one. */
 export function valueOfGroup(metric: ComparedMetric, runs: readonly number[], group: number) {
   const [only] = runs;
   const isLowerBound = runs.some((run) => metric.at_least[run]);
@@ -68,7 +68,7 @@ export function valueOfGroup(metric: ComparedMetric, runs: readonly number[], gr
   return { text: withBound(text, isLowerBound), isLowerBound };
 }
 
-/** A group's change as text; empty if there is none. */
+/** A group's change as text, or empty if there is none. */
 export function changeText(metric: ComparedMetric, runs: readonly number[], group: number): string {
   const change = formatChange(metric.changes[group]?.percent ?? null);
   return (
@@ -107,8 +107,8 @@ export const VERDICTS: Record<ChangeVerdict, string> = {
 };
 
 /**
- * The complete run whose IOPS are closest to the group's median, or the first run if none is
- * complete.
+ * Returns the complete run whose IOPS are closest to the group's median, or the first run if none
+ * is complete.
  */
 export function representative(comparison: Comparison, group: number): ComparedRun | undefined {
   const iops = comparison.metrics.find(({ name }) => name.endsWith('_iops'));
@@ -120,7 +120,9 @@ export function representative(comparison: Comparison, group: number): ComparedR
   return closest === undefined ? undefined : comparison.runs[closest];
 }
 
-/** As in `protocol/src/metrics.rs`, without directions; a test compares both. */
+/**
+ * The names from `protocol/src/metrics.rs` without the direction. A test compares the two lists.
+ */
 const LABELS: Record<string, string> = {
   iops: 'IOPS',
   bytes_per_second: 'bandwidth',
@@ -141,12 +143,12 @@ const LABELS: Record<string, string> = {
 };
 
 const labelOf = (name: string) => LABELS[name] ?? name.replaceAll('_', ' ');
-/** Percentiles (p99) stay lowercase. */
+/** Percentile names such as p99 stay lowercase. */
 const capitalize = (label: string) =>
   /^p\d/.test(label) ? label : label.charAt(0).toUpperCase() + label.slice(1);
 const DIRECTED = /^(device_)?(read|write|trim)_(.*)$/;
 
-/** Includes the direction only if there are several. */
+/** Includes the direction only if the comparison has several directions. */
 export const metricName = ({ name }: ComparedMetric, directions: number): string =>
   metricLabel(name, directions);
 
@@ -157,15 +159,15 @@ export function metricLabel(name: string, directions: number): string {
   return capitalize(parts.filter(Boolean).join(' '));
 }
 
-/** Number of directions with metrics. */
+/** Number of directions for which there are metrics. */
 export const countDirections = (metrics: readonly Pick<ComparedMetric, 'name'>[]): number =>
   new Set(metrics.flatMap(({ name }) => /^(read|write|trim)_/.exec(name)?.[1] ?? [])).size;
 
-/** Null without a verdict. */
+/** Null if there is no verdict. */
 export const verdictLabel = ({ run }: Comparison['runs'][number]): string | null =>
   run.verdict_class ? badgeOf(run.verdict_class).label : null;
 
-/** Groups of metrics in the order of the table. */
+/** Groups of metrics, in the order of the table. */
 export const METRIC_GROUPS = ['Throughput', 'Latency', 'Device', 'CPU and run'] as const;
 type MetricGroup = (typeof METRIC_GROUPS)[number];
 

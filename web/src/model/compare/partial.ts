@@ -1,4 +1,4 @@
-// Figures of runs that ended without a report. The server provides them for all directions
+// Metrics of runs that ended without a report. The server provides them only for all directions
 // combined.
 import type { ComparedMetric, RunSummary } from '../../api';
 import { isPartial } from '../run/summary';
@@ -7,7 +7,7 @@ const FIGURES = ['iops', 'bytes_per_second', 'lat_p50_ns', 'lat_p99_ns', 'lat_ma
 
 /**
  * The value of a metric of one direction; null if it is unknown. `directions` is the number of
- * directions in the comparison: with several directions, the figures of each are unknown.
+ * directions in the comparison: if there are several, the values of each direction are unknown.
  */
 export function partialValue(
   { name }: Pick<ComparedMetric, 'name'>,

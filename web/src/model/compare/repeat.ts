@@ -3,10 +3,13 @@ import type { Job, Run, StudyDefinition, StudyPlan } from '../../api';
 import { duration } from '../format/time';
 import { runTitle } from '../run/summary';
 
-/** Number of pairs: enough for a verdict on all metrics of a run, unless there is too much noise. */
+/**
+ * Number of pairs. Unless there is too much noise, it is enough for a verdict on all metrics of a
+ * run.
+ */
 export const REPEATS = 10;
 
-/** Maximum number of pairs of a study with `until_decided`. */
+/** Maximum number of pairs in a study with `until_decided`. */
 const MAX_REPEATS = 30;
 
 export const repeatStudy = (runs: readonly Run[], untilDecided = false): StudyDefinition => ({
@@ -21,7 +24,7 @@ export const repeatStudy = (runs: readonly Run[], untilDecided = false): StudyDe
 });
 
 /**
- * Removes the seed that a repeated study inserted into a job. Otherwise, all pairs of the new study
+ * Removes the seed that a repeated study has added to a job. Otherwise, all pairs of the new study
  * would have the same two seeds.
  */
 function withoutStudySeed(job: Job, { repeat }: Run): Job {
@@ -30,7 +33,7 @@ function withoutStudySeed(job: Job, { repeat }: Run): Job {
   return others;
 }
 
-/** Planned duration of all runs; null if a duration is unknown. */
+/** Planned duration of all runs; null if the duration of any run is unknown. */
 export function plannedDuration({ steps }: Pick<StudyPlan, 'steps'>): number | null {
   const seconds = steps.map(({ plan }) => plan.estimate.seconds ?? null);
   return seconds.reduce<number | null>(
@@ -39,7 +42,7 @@ export function plannedDuration({ steps }: Pick<StudyPlan, 'steps'>): number | n
   );
 }
 
-/** Duration, and the number of pairs after which a study can end early. */
+/** Duration of the study, and the number of pairs after which it can end early. */
 export function costText({ steps, until_decided: until, idle_wait_seconds }: StudyPlan): string {
   const total_ms = plannedDuration({ steps });
   if (!until) return total_ms ? duration(Math.round(total_ms)) : '';

@@ -1,6 +1,6 @@
 // The numbers of the compared runs, as in the URL `runs=1,2`. Separate from the metrics, because
 // the router needs them for the first page.
-/** Limits on the number of compared runs. More would be unreadable in one chart. */
+/** Limits on the number of compared runs. A chart with more runs would be unreadable. */
 export const MIN_RUNS = 2;
 export const MAX_RUNS = 8;
 
@@ -9,10 +9,10 @@ function allRunNumbers(runs: string | undefined): number[] {
   return [...new Set(numbers.filter((n) => Number.isInteger(n) && n > 0))];
 }
 
-/** Parses `runs=1,2,3`; invalid and repeated numbers and those above the limit are ignored. */
+/** Parses `runs=1,2,3`. Ignores numbers that are invalid, repeated or beyond the limit. */
 export const parseRunNumbers = (runs: string | undefined): number[] =>
   allRunNumbers(runs).slice(0, MAX_RUNS);
 
-/** The numbers above the limit. */
+/** The numbers beyond the limit. */
 export const omittedRunNumbers = (runs: string | undefined): number[] =>
   allRunNumbers(runs).slice(MAX_RUNS);

@@ -9,11 +9,11 @@ type GroupKey = (typeof GROUP_KEYS)[number];
 export type CompareSearch = { [key in GroupKey | 'runs' | 'baseline' | 'threshold']?: string };
 export type CompareParameters = NonNullable<CompareRunsData['query']>;
 
-/** The text of each group, in order. */
+/** The query text of each group, in order. */
 export const groupTexts = (search: CompareSearch): string[] =>
   GROUP_KEYS.flatMap((key) => search[key]?.trim() || []);
 
-/** Search parameters with these groups; empty ones are omitted. */
+/** Search parameters for these groups. Empty groups are omitted. */
 export function withGroups(search: CompareSearch, texts: readonly string[]): CompareSearch {
   const groups = texts.map((text) => text.trim()).filter(Boolean);
   const lettered = Object.fromEntries(groups.map((text, index) => [GROUP_KEYS[index], text]));
@@ -21,7 +21,7 @@ export function withGroups(search: CompareSearch, texts: readonly string[]): Com
   return { ...lettered, ...(threshold && { threshold }) };
 }
 
-/** Null unless the URL specifies at least two runs or groups. */
+/** Null if the URL specifies fewer than two runs or groups. */
 export function parametersOf(search: CompareSearch): CompareParameters | null {
   const threshold = Number(search.threshold) > 0 ? { threshold: Number(search.threshold) } : {};
   const texts = groupTexts(search);
@@ -37,7 +37,7 @@ export function parametersOf(search: CompareSearch): CompareParameters | null {
   return { runs: numbers.join(','), baseline: String(baseline), ...threshold };
 }
 
-/** Search parameters that compare the steps of a repeated study. */
+/** Search parameters that compare the steps of a repeated study with each other. */
 export const studySearch = (study: number, steps: number): CompareSearch =>
   withGroups(
     {},

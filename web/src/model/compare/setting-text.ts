@@ -1,6 +1,6 @@
 // Formats settings of a comparison. The server sends `4096`, ranges as `4096-65536`, directions as
-// `4096,8192,-`, targets as `4096 8192`, shares as `bytes=4096/percent=50`. Numbers get the unit of
-// the name; other text is unchanged.
+// `4096,8192,-`, targets as `4096 8192`, shares as `bytes=4096/percent=50`. Numbers get the unit
+// that is implied by the name of the setting; other text is unchanged.
 import { DIRECTIONS, formatField, hasUnit } from '../format/fields';
 import { UNKNOWN } from '../format/numbers';
 
@@ -42,6 +42,6 @@ function formatShare(field: string): string | null {
 const formatNumber: Formatter = (name, value) =>
   /^\d+$/.test(value) ? formatField(name, Number(value)) : null;
 
-/** Returns null if any part is null. */
+/** Returns null if any part could not be formatted. */
 const join = (parts: readonly (string | null)[], separator = ', ') =>
   parts.includes(null) ? null : parts.join(separator);

@@ -1,4 +1,4 @@
-// The columns of a heat map: from the windows of the fold, or from the server in buckets.
+// The columns of a heat map, from the windows of the fold or from the buckets of the server.
 import type { Series } from '../../api';
 import { type HeatColumn, heatColumn } from '../series/heat-map';
 import type { Window } from '../series/window';
@@ -8,11 +8,11 @@ import { originMs } from './series-view';
 export interface HeatSource {
   /** In chronological order. */
   columns: () => readonly HeatColumn[];
-  /** Start of the measurement, on the time axis of the columns. */
+  /** Start of the measurement, on the same time axis as the columns. */
   originMs: () => number;
 }
 
-/** Columns are computed once per window. */
+/** The columns of each window are computed only once. */
 export function foldHeat(fold: RunFold): HeatSource {
   const known = new WeakMap<Window, HeatColumn>();
   const columnOf = (window: Window) => {
@@ -26,7 +26,7 @@ export function foldHeat(fold: RunFold): HeatSource {
   };
 }
 
-/** Without columns if the series was saved by a version without latency rows. */
+/** Returns no columns if the series was saved by a version that did not store latency rows. */
 export function seriesHeat({ t_ms, bucket_ms, latency_rows }: Series): HeatSource {
   const columns = (latency_rows ?? []).map((rows, index): HeatColumn => {
     const end_ms = t_ms[index] ?? 0;

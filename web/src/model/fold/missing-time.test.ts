@@ -19,7 +19,7 @@ function liveFold() {
   return fold;
 }
 
-/** Appends samples with these periods without completions, 0.5 s apart. */
+/** Appends a sample for each value of `silent_ms`, 0.5 s apart. No I/O completes in the samples. */
 function addSilence(fold: RunFold, silent_ms: readonly (number | null)[]) {
   for (const silent of silent_ms) {
     const none = { ios: 0, bytes: 0, lat_ns: [] };

@@ -1,5 +1,5 @@
-// Chart marks of a run: IOPS level changes, and periods without completions, which come from the
-// samples while the run is live and then from its report.
+// Chart marks of a run: changes of the IOPS level, and periods without completions. The periods
+// come from the samples while the run is live, and from its report after that.
 import type { LevelChange, Report } from '../../api';
 import { count } from '../format/numbers';
 import { duration } from '../format/time';
@@ -7,10 +7,10 @@ import { isFinal, type RunFold } from './run-fold';
 import { originMs } from './series-view';
 import { mergeSpans, type TimeSpanMs } from './silences';
 
-/** Shorter periods without completions do not cause a notice. */
+/** Minimum length of a period without completions for which a notice is shown. */
 const MIN_NOTICE_MS = 2000;
 
-/** Time without a completion in a live run, in ms; null if it is short. */
+/** Time since the last completion of a live run, in ms; null if it is short. */
 export function silenceMs({ silences, status, result }: RunFold): number | null {
   const isLive = !isFinal(status) && !result;
   return isLive && silences.silent_ms >= MIN_NOTICE_MS ? silences.silent_ms : null;
@@ -20,11 +20,11 @@ export function silenceMs({ silences, status, result }: RunFold): number | null 
 export interface Band {
   kind: 'stall' | 'pause' | 'window' | 'change';
   label: string;
-  /** For narrow bands. */
+  /** Label for narrow bands. */
   short: string;
   from: number;
   to: number;
-  /** Key of the only chart that shows the band; all charts show it if absent. */
+  /** Key of the only chart that shows the band. If undefined, all charts show it. */
   panel?: string;
 }
 
@@ -46,7 +46,7 @@ export function bandsOf(fold: RunFold): Band[] {
   ];
 }
 
-/** A line: the time of the change. */
+/** A line at the time of the change. */
 function changeBand(change: LevelChange, origin_ms: number): Band {
   const { t_ms, direction, before_iops, after_iops } = change;
   const at = (t_ms - origin_ms) / 1000;
@@ -60,9 +60,9 @@ const spanOf = ({ start_ms, duration_ms }: { start_ms: number; duration_ms: numb
   end_ms: start_ms + duration_ms,
 });
 
-/** The stalls of all jobs. */
+/** Stalls of all jobs, merged. */
 const stallsOf = ({ jobs }: Report) =>
   mergeSpans(jobs.flatMap(({ stalls }) => stalls?.spans ?? []).map(spanOf));
 
-/** Runs recorded before pauses were detected have none. */
+/** Runs that were recorded before pauses were detected have no pauses. */
 const pausesOf = (report: Report | undefined) => (report?.pauses ?? []).map(spanOf);

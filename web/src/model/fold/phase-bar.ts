@@ -1,5 +1,5 @@
 // The phase bar: finished, active and upcoming phases with their progress. A finished run has no
-// upcoming phases; if it did not complete, the phase in which it ended is marked.
+// upcoming phases; if it did not complete, its last phase is marked.
 import type { Phase, RunStatus } from '../../api';
 import { bytes, text } from '../format/numbers';
 import { duration } from '../format/time';
@@ -10,11 +10,11 @@ export interface PhasePart {
   phase: Phase;
   label: string;
   state: 'done' | 'active' | 'pending' | 'stopped' | 'failed';
-  /** From 0 to 1; null if unknown. */
+  /** Progress from 0 to 1; null if unknown. */
   fraction: number | null;
 }
 
-/** `now_ms` is the time since the start of the run. */
+/** `now_ms`: time since the start of the run. */
 export function phaseBar(fold: RunFold, now_ms: number): PhasePart[] {
   const finished = isFinal(fold.status);
   const last = lastPhase(fold);
@@ -34,14 +34,16 @@ export function phaseBar(fold: RunFold, now_ms: number): PhasePart[] {
   return [...started, ...pending];
 }
 
-/** How the last phase of an incomplete run ended. */
+/** How the last phase of an incomplete run ended, as text. */
 const END_STATES: Partial<Record<RunStatus, PhasePart['state']>> = {
   cancelled: 'stopped',
   interrupted: 'stopped',
   failed: 'failed',
 };
 
-/** The phase in which a run ended. A cancelled run may still write its data and clean up. */
+/**
+ * Returns the phase in which a run ended. A cancelled run may still write its data and clean up.
+ */
 function lastPhase({ phases, result }: RunFold): PhaseProgress | undefined {
   const wasStopped = result?.report.ended_by === 'signal';
   const measure = wasStopped && phases.find(({ phase }) => phase === 'measure');
@@ -50,7 +52,7 @@ function lastPhase({ phases, result }: RunFold): PhaseProgress | undefined {
 
 const MINUTE_MS = 60_000;
 
-/** Shorter phases are shown without duration. */
+/** Shorter phases are shown without a duration. */
 const MIN_SHOWN_MS = 20;
 
 function donePart({ phase, begin_ms, total_bytes }: PhaseProgress, end_ms: number): PhasePart {
@@ -75,7 +77,7 @@ function activePart(
     detail = `${text(bytes(done_bytes ?? 0))} of ${text(bytes(total_bytes))}`;
     fraction = Math.min(1, (done_bytes ?? 0) / total_bytes);
   } else if (planned_ms) {
-    // Both in seconds, or each with its units.
+    // Short times are both in seconds; longer times have their own units.
     const isShort = planned_ms < MINUTE_MS;
     const shown = isShort ? elapsed : duration(Math.floor(elapsed_ms / 1000) * 1000);
     detail = `${shown} of ${duration(planned_ms)}`;

@@ -1,4 +1,4 @@
-// The phases of a run: order, labels, which ones a job needs, and their planned durations.
+// The phases of a run: their order, labels and planned durations, and which of them a job needs.
 import type { Phase, ResolvedJob } from '../../api';
 import { directionsOf } from '../run/summary';
 import { type PhaseProgress, type RunFold, rampOf } from './run-fold';
@@ -28,7 +28,7 @@ export function plannedPhases(jobs: readonly ResolvedJob[]): Phase[] {
   const needed: Record<Phase, boolean> = {
     layout: any((job) => job.targets.some((target) => target.layout_bytes > 0)),
     guard: true,
-    // Known only when the phase begins.
+    // Unknown until the phase begins.
     idle_wait: false,
     drop_caches: any((job) => job.drop_caches),
     invalidate: any((job) => job.invalidate && !job.pre_read),
@@ -42,7 +42,7 @@ export function plannedPhases(jobs: readonly ResolvedJob[]): Phase[] {
   return ORDER.filter((phase) => needed[phase]);
 }
 
-/** The planned duration of a phase in ms; null if unbounded or unknown. */
+/** The planned duration of a phase in ms; null if it is unlimited or unknown. */
 export function plannedMs(
   { phase, planned_ms }: PhaseProgress,
   { accepted }: RunFold,

@@ -3,8 +3,8 @@ import { isAfter, plannedMs } from './phases';
 import { isFinal, type PhaseProgress, type RunFold, rampOf } from './run-fold';
 
 /**
- * In ms. Null if unknown, for example if the run is limited by size or a phase after the
- * measurement is active.
+ * Remaining time in ms. Null if it is unknown, for example if the size limits the run, or if the
+ * measurement has ended and a later phase is active.
  */
 export function remainingMs(fold: RunFold, now_ms: number): number | null {
   const measure_ms = fold.accepted?.measure_ms ?? null;

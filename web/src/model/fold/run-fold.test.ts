@@ -12,7 +12,10 @@ import { foldFinishedRun, RunFold } from './run-fold';
 import { foldSeries } from './series-view';
 import { timeRange } from './time-range';
 
-/** 4k random reads, direct, 0.4 s ramp, 1.2 s measurement, 200 ms per sample. */
+/**
+ * A run with 4k direct random reads, a ramp of 0.4 s, a measurement of 1.2 s, and a sample every
+ * 200 ms.
+ */
 const RECORDED = readFileSync('src/model/fixtures/direct-randread.ndjson', 'utf8')
   .trim()
   .split('\n')

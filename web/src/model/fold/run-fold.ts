@@ -1,6 +1,6 @@
 // The state of a run, folded from its events. Live and stored runs use the same fold. It is
-// independent of React and is updated in place, ten times a second. Events are received
-// in `api/run-stream`; charts are redrawn in `charts/use-live-run`.
+// independent of React and is updated in place, up to ten times a second. Events are received in
+// `api/run-stream`; charts are redrawn in `charts/use-live-run`.
 import type {
   Accepted,
   Event,
@@ -24,19 +24,19 @@ export interface PhaseProgress extends Omit<PhaseChange, 'state'> {
   phase: Phase;
   /** Milliseconds since the start of the run. */
   begin_ms: number;
-  /** Null while active. */
+  /** End of the phase; null while it is active. */
   end_ms: number | null;
 }
 
 const FINAL: readonly RunStatus[] = ['done', 'failed', 'cancelled', 'interrupted'];
 
-/** Time until the first job is measured, in ms. */
+/** Time until the first job starts measuring, in ms. */
 export const rampOf = (jobs: readonly ResolvedJob[]): number =>
   jobs.length > 0
     ? Math.min(...jobs.map(({ startdelay_ms, ramp_ms }) => startdelay_ms + ramp_ms))
     : 0;
 
-/** Returns true for terminal states. */
+/** Returns true if the state is final. */
 export const isFinal = (status: RunStatus): boolean => FINAL.includes(status);
 
 export class RunFold {
@@ -51,9 +51,11 @@ export class RunFold {
   series = new TimeSeries();
   totals = new Totals();
   silences = new Silences();
-  /** The last state of each job with `steadystate`, by its index, with the time of its sample. */
+  /**
+   * The last steady state of each job with `steadystate`, by job index, and the time of its sample.
+   */
   steadyStates = new Map<number, SteadyStateProgress & { t_ms: number }>();
-  /** The gauge of the latest sample in the measure phase. */
+  /** The gauge of the latest sample in the measurement phase. */
   gauge: Gauge | null = null;
   result: RunResult | null = null;
   failure: Failure | null = null;
@@ -125,7 +127,7 @@ function withoutNulls<T extends object>(value: T): Partial<T> {
 
 /**
  * Returns true if a finished run has a report and too many samples to fold. Its series is then
- * loaded from the server in buckets.
+ * loaded from the server, in buckets.
  */
 export const isBucketed = (run: Run): boolean =>
   isFinal(run.status) && Boolean(run.report) && run.samples > MAX_POINTS;

@@ -1,6 +1,6 @@
-// A common view of time series for charts: points in seconds since the start of the measurement,
-// from the live fold or from the server in buckets. Only buckets have a minimum and a maximum in
-// addition to the mean.
+// A common interface for the time series in charts. Points are in seconds since the start of the
+// measurement. They come from the live fold, or from the server in buckets. Only buckets have a
+// minimum and a maximum in addition to the mean.
 import type { Series, SeriesColumn } from '../../api';
 import type { Column, Row } from '../series/columns';
 import { type RunFold, rampOf } from './run-fold';
@@ -9,12 +9,14 @@ type Statistic = 'min' | 'mean' | 'max';
 
 export interface SeriesView {
   readonly length: number;
-  /** Changes when earlier points change; otherwise only the last point can. */
+  /**
+   * Changes when earlier points change. If it stays the same, only the last point can have changed.
+   */
   readonly generation: string;
   /** True if points have a minimum and a maximum in addition to the mean. */
   readonly banded: boolean;
   /**
-   * Names of the minimum and the maximum, if they are separate data; the edges of the band are then
+   * Names of the minimum and the maximum if they are separate data. The edges of the band are then
    * drawn.
    */
   readonly edges?: { min: string; max: string };
@@ -48,8 +50,8 @@ export function foldSeries(fold: RunFold): SeriesView {
 }
 
 /**
- * The origin of the time axis: the actual or expected start of the measurement, in ms since the
- * start of the run.
+ * Origin of the time axis: the actual or expected start of the measurement, in ms since the start
+ * of the run.
  */
 export function originMs(fold: RunFold): number {
   if (fold.measure_begin_ms !== null) return fold.measure_begin_ms;
@@ -57,7 +59,7 @@ export function originMs(fold: RunFold): number {
   return ramp && fold.accepted ? ramp.begin_ms + rampOf(fold.accepted.jobs) : fold.now_ms;
 }
 
-/** With `banded`, the charts also show the minimum and maximum. */
+/** If `banded`, charts also show the minimum and maximum of each bucket. */
 export function bucketSeries(series: Series, banded = true): SeriesView {
   const { run, from_ms, to_ms, t_ms } = series;
   const columns = new Map<string, SeriesColumn>(
@@ -91,7 +93,7 @@ export function syncPoints(
   }
 }
 
-/** The index of the point closest to a time; -1 if empty. */
+/** Returns the index of the point closest to a time, or -1 if there are no points. */
 export function nearestIndex(view: SeriesView, seconds: number): number {
   if (view.length === 0) return -1;
   let low = 0;
@@ -106,11 +108,12 @@ export function nearestIndex(view: SeriesView, seconds: number): number {
 }
 
 /**
- * Number of points to search backward. A column sampled once a second has a value in every tenth point.
+ * Maximum number of points to search backward. A column that is sampled once a second has a value
+ * in every tenth point.
  */
 const LOOK_BACK = 12;
 
-/** The last known sum of columns at or shortly before an index. */
+/** Returns the last known sum of columns at an index or shortly before it. */
 export function lastKnownValue(
   view: SeriesView,
   columns: readonly Column[],

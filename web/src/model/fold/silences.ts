@@ -3,17 +3,17 @@ import { percentiles } from '../series/histogram';
 import { addIoCounts } from '../series/window';
 import type { Totals } from './totals';
 
-/** Milliseconds since the start of the run. */
+/** A time span, in milliseconds since the start of the run. */
 export interface TimeSpanMs {
   start_ms: number;
   end_ms: number;
 }
 
-/** Shorter periods without completions are not shown in live charts. */
+/** Shorter periods without completions are not shown in charts of live runs. */
 const MIN_STALL_MS = 1000;
 /**
- * Minimum length of a stall, in median latencies: as in the report, slow but regular completions
- * are not stalls.
+ * Minimum length of a stall, as a multiple of the median latency. Slow but regular completions are
+ * not stalls, as in the report.
  */
 const MIN_MEDIANS = 10;
 

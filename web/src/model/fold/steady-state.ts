@@ -9,7 +9,9 @@ import { originMs } from './series-view';
 export interface SteadyStateView {
   job: string;
   state: 'attained' | 'missed' | 'pending';
-  /** The sentence of the runner, with the name of the job if the run has several. */
+  /**
+   * The sentence from the runner. If the run has several jobs, it starts with the name of the job.
+   */
   sentence: string;
   /** The last complete window, in ms since the start of the run. */
   window: { start_ms: number; end_ms: number } | null;
@@ -33,7 +35,7 @@ export function steadyStates(fold: RunFold): SteadyStateView[] {
   );
 }
 
-/** Jobs have an entry after their first second. */
+/** A job gets an entry after its first second. */
 function liveStates({ accepted, steadyStates }: RunFold): SteadyStateView[] {
   return [...steadyStates].flatMap(([index, { value, attained, summary, t_ms }]) => {
     const job = accepted?.jobs[index];
@@ -52,11 +54,11 @@ function liveStates({ accepted, steadyStates }: RunFold): SteadyStateView[] {
   });
 }
 
-/** The window of each job, in the chart of its metric. */
+/** The window of each job, in the chart that shows the metric of the job's criterion. */
 export function steadyBands(fold: RunFold): Band[] {
   const origin_ms = originMs(fold);
   return steadyStates(fold).flatMap(({ state, window, criterion }): Band[] => {
-    // No chart shows the mean latency.
+    // The mean latency is not in any chart.
     if (!window || criterion.startsWith('lat')) return [];
     const { start_ms, end_ms } = window;
     const label = state === 'attained' ? 'Steady state' : 'Last window';

@@ -1,11 +1,12 @@
-// The time range of charts without zoom: the planned duration during a run, so that the axis does
-// not move, and the measured range if the run is finished or has no planned end.
+// The time range of charts without zoom: the planned duration while a run is active, so that the
+// axis does not move. If the run has finished or has no planned end, the measured range.
 import { isFinal, type RunFold } from './run-fold';
 import { originMs } from './series-view';
 
 /**
- * A growing axis changes all pixels with every sample, so it is drawn more often than a fixed one.
- * Longer plans would compress the first minute; their axis grows.
+ * Maximum planned duration for a fixed axis. A growing axis changes all pixels with every sample,
+ * so it is redrawn more often than a fixed one. With longer plans, however, a fixed axis would
+ * compress the first minute, so the axis grows.
  */
 const MAX_FIXED_MS = 600_000;
 const MIN_LIVE_S = 2;

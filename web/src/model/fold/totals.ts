@@ -1,5 +1,5 @@
-// Sums over the measurement so far, for the tiles of a live run. The final report has the same
-// sums.
+// Totals of the measurement so far, for the tiles of a live run. The final report has the same
+// totals.
 import type { IoCounts } from '../../api';
 import { type Buckets, mergeBuckets } from '../series/histogram';
 import { addIoCounts, type Window } from '../series/window';
@@ -20,6 +20,6 @@ export class Totals {
   }
 }
 
-/** Latencies in all directions. */
+/** Latencies of all directions combined. */
 export const totalLatencies = ({ read, write, trim }: Totals): Buckets =>
   [read, write, trim].reduce<Buckets>((sum, { lat_ns }) => mergeBuckets(sum, lat_ns), []);

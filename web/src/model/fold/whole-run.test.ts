@@ -6,7 +6,7 @@ import { RunFold } from './run-fold';
 import { foldSeries } from './series-view';
 import { meanOf, wholeRun } from './whole-run';
 
-/** 4k random reads, direct, 0.4 s ramp, 1.2 s measurement. */
+/** A run with 4k direct random reads, a ramp of 0.4 s, and a measurement of 1.2 s. */
 const RECORDED = readFileSync('src/model/fixtures/direct-randread.ndjson', 'utf8')
   .trim()
   .split('\n')

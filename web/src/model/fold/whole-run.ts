@@ -1,5 +1,5 @@
-// Values for a whole finished run, shown in the legends of its charts. Percentiles of windows
-// cannot be combined, so the percentiles come from the report, or from the merged histograms.
+// Values for a whole finished run, which the legends of its charts show. Percentiles of windows
+// cannot be combined, so they come from the report or from merged histograms.
 import type { Report } from '../../api';
 import { keyLatenciesOf, reportedLatencies } from '../run/reported-latency';
 import type { Column } from '../series/columns';
@@ -7,7 +7,7 @@ import { isFinal, type RunFold } from './run-fold';
 import type { SeriesView } from './series-view';
 import { totalLatencies } from './totals';
 
-/** The value of the sum of some columns; null if unknown. */
+/** Value of the sum of some columns; null if unknown. */
 export type WholeValue = (columns: readonly Column[]) => number | null;
 
 /** Null while the run is active. */
@@ -44,7 +44,7 @@ function ratesOf(report: Report | undefined): Partial<Record<Column, number>> {
   };
 }
 
-/** The mean over the measurement, weighted by the length of the windows. */
+/** Mean over the measurement, weighted by the lengths of the windows. */
 export function meanOf(view: SeriesView, columns: readonly Column[]): number | null {
   let sum = 0;
   let length = 0;

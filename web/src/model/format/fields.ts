@@ -1,14 +1,14 @@
-// Formats API records for detail views; units are derived from field names.
+// Formats API records for detail views. Units are derived from field names.
 import { bytes, count, percent, rate, text, UNKNOWN } from './numbers';
 import { dateTime, duration } from './time';
 
-/** Nested fields with these names have their parent's unit. */
+/** Nested fields with these names have the unit of their parent field. */
 export const DIRECTIONS: readonly string[] = ['read', 'write', 'trim'];
 
-/** Text shown for empty lists, by field name; the default is "none". */
+/** Text to show for an empty list, by field name. The default is "none". */
 const EMPTY_LISTS: Readonly<Record<string, string>> = { cpus_allowed: 'any' };
 
-/** Formats by field name; the first match wins. */
+/** Formatters by field name. The first match is used. */
 const FORMATS: readonly [name: RegExp, format: (value: number) => string][] = [
   [/_at_ms$/, dateTime],
   [/_ms$/, duration],
@@ -46,7 +46,7 @@ export function formatField(name: string, value: unknown): string {
 const formatNumber = (name: string, value: number): string =>
   formatOf(name)?.(value) ?? value.toLocaleString('en-US', { maximumFractionDigits: 2 });
 
-/** Names and formatted values of all fields except those in `omit`. */
+/** Names and formatted values of all fields that are not in `omit`. */
 export function fieldRows(
   record: object,
   omit: readonly string[] = [],

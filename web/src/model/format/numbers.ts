@@ -1,10 +1,10 @@
-// Formats of counts, sizes, rates and latencies. Every number has a unit; unknown values are an en
-// dash, never zero. Sizes are binary (KiB).
+// Formats of counts, sizes, rates and latencies. Every number has a unit. Unknown values are shown
+// as an en dash, never as zero. Sizes are binary (KiB).
 
-/** An unknown value. */
+/** Text for an unknown value. */
 export const UNKNOWN = '–';
 
-/** Number and unit, which may be styled differently. */
+/** A number and its unit, which may be styled differently. */
 export interface Figure {
   value: string;
   unit: string;
@@ -64,7 +64,7 @@ export function digits(n: number): string {
 
 function scaled(n: Known, steps: readonly Step[]): Figure {
   if (!isKnown(n)) return { value: UNKNOWN, unit: '' };
-  // Without the factor, 999.6 would be shown as 1,000 of the smaller unit.
+  // The factor accounts for rounding: otherwise, 999.6 would be shown as 1,000 of the smaller unit.
   const fits = ([factor]: Step) => Math.abs(n) >= factor * 0.9995;
   const [factor, unit] = steps.findLast(fits) ?? steps[0] ?? [1, ''];
   return { value: digits(n / factor), unit };
@@ -76,7 +76,7 @@ export function text({ value, unit }: Figure): string {
 
 /** All digits: 1,634,210. */
 export const count = (n: Known): string => (isKnown(n) ? whole.format(n) : UNKNOWN);
-/** A count with its noun: 1 run, 1,200 runs. */
+/** A count and its noun, such as 1 run or 1,200 runs. */
 export const plural = (n: number, noun: string): string =>
   `${count(n)} ${noun}${n === 1 ? '' : 's'}`;
 /** Three digits: 87.9 k. */
@@ -102,7 +102,7 @@ export function fioRate(n: Known): string {
   return isKnown(n) ? `${text(rate(n))} (${text(decimalRate(n))})` : UNKNOWN;
 }
 
-/** A ratio from 0 to 1 as a percentage, never rounded to 0 or 100 %: 99.99 %, <0.1 %. */
+/** A ratio from 0 to 1 as a percentage. It is never rounded to 0 % or 100 %: 99.99 %, <0.1 %. */
 export function share(ratio: Known): string {
   if (!isKnown(ratio)) return UNKNOWN;
   const value = ratio * 100;

@@ -37,7 +37,7 @@ export const dateTime = (ms: Known): string => (isKnown(ms) ? full.format(ms) : 
 const dayThisYear = format({ month: 'short', day: 'numeric' });
 const dayOtherYear = format({ month: 'short', day: 'numeric', year: 'numeric' });
 
-/** Nov 20, with the year if it is not the current one. */
+/** Nov 20. The year is included if it is not the current one. */
 export function shortDate(ms: Known, now = Date.now()): string {
   if (!isKnown(ms)) return UNKNOWN;
   const isThisYear = new Date(ms).getFullYear() === new Date(now).getFullYear();

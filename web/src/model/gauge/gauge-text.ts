@@ -1,4 +1,4 @@
-// The depth gauge as a sentence, for runs without a verdict and for screen readers.
+// Describes the depth gauge in a sentence, for runs without a verdict and for screen readers.
 import type { ForeignSource, Gauge } from '../../api';
 import { bytes, count, share, text } from '../format/numbers';
 

@@ -1,4 +1,5 @@
-// The layers of the depth gauge, from top to bottom, and the gauge before the first I/O.
+// The layers of the depth gauge from top to bottom, and the state of the gauge before the first
+// I/O.
 import type { Gauge, Layer } from '../../api';
 
 export const LAYERS: readonly Layer[] = ['application', 'page_cache', 'filesystem', 'device'];

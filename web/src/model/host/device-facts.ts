@@ -1,13 +1,13 @@
-// The facts about a block device, in groups, as a person reads them: what it is, its geometry, its
-// queue, and who may use it. Unknown facts are left out.
+// The properties of a block device, in groups: identity, geometry, queue, and who may use it.
+// Unknown properties are omitted.
 import type { Access, Device, Mount } from '../../api';
 import { bytes, count, NBSP, plural, text } from '../format/numbers';
 
 export interface DeviceFact {
   name: string;
-  /** One per line; at least one. */
+  /** Shown one per line. There is at least one. */
   values: readonly string[];
-  /** Paths, numbers and names that are copied. */
+  /** True for paths, numbers and names that users copy. */
   isIdentifier?: boolean;
 }
 
@@ -79,7 +79,7 @@ const access = (device: Device): DeviceFact[] => [
   fact('Write access', describeAccess(device.write_access)),
 ];
 
-/** Options may wrap after commas. */
+/** Allow line breaks after commas. */
 const describeMount = ({ point, options }: Mount) =>
   options ? `${point} (${options.replaceAll(',', ', ')})` : point;
 

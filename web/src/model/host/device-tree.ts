@@ -11,7 +11,9 @@ export interface TreeRow {
 /** `sda2` before `sda10`. */
 const byName = new Intl.Collator('en', { numeric: true });
 
-/** Every device once, from top to bottom, in natural order; devices in cycles become roots. */
+/**
+ * Returns every device once, from top to bottom, in natural order. Devices in a cycle become roots.
+ */
 export function deviceTree(listed: readonly Device[]): TreeRow[] {
   const devices = listed.toSorted((a, b) => byName.compare(a.name, b.name));
   const names = new Set(devices.map(({ name }) => name));
@@ -30,12 +32,13 @@ export function deviceTree(listed: readonly Device[]): TreeRow[] {
 const isUsable = ({ read_access, write_access }: Device): boolean =>
   read_access.allowed || write_access.allowed;
 
-/** The rows of usable devices and of the devices that they are on. */
+/** Returns the rows of usable devices, and of the devices on which they are based. */
 export function usableRows(rows: readonly TreeRow[]): TreeRow[] {
   let depth = 0;
   const kept: TreeRow[] = [];
   for (const row of rows.toReversed()) {
-    // `depth` is the depth of the last kept row while its parents are missing.
+    // `depth` is the depth of the last row that was kept, until all of its parents are kept as
+    // well.
     if (!isUsable(row.device) && row.depth >= depth) continue;
     kept.push(row);
     depth = row.depth;
@@ -43,7 +46,7 @@ export function usableRows(rows: readonly TreeRow[]): TreeRow[] {
   return kept.reverse();
 }
 
-/** Devices that the job may access, and all other devices, in natural order. */
+/** Devices that the job may access, and all other devices, both in natural order. */
 export function devicesByAccess(devices: readonly Device[], isWriting: boolean) {
   const sorted = devices.toSorted((a, b) => byName.compare(a.name, b.name));
   const isAllowed = (device: Device) => accessOf(device, isWriting).allowed;

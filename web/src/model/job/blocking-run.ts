@@ -1,8 +1,8 @@
-// Finds the run that a new run has to wait for.
+// Finds the active run that a new run would have to wait for.
 import type { Plan, RunSummary } from '../../api';
 import { isActive } from '../run/summary';
 
-/** The last active run on a device that the plan uses. */
+/** Returns the last active run that uses one of the devices in the plan. */
 export function blockingRun(plan: Plan, runs: readonly RunSummary[]): RunSummary | null {
   const devices = new Set(plan.jobs.flatMap((job) => job.targets.map(({ device }) => device)));
   const blocking = runs.filter((run) => isActive(run) && run.device && devices.has(run.device));

@@ -25,7 +25,7 @@ function complete(marked: string) {
   const caret = marked.indexOf('|');
   return completionAt(marked.replace('|', ''), caret, OPTIONS);
 }
-/** The text after the first item is accepted at `|`. */
+/** Returns the text after accepting the first item at `|`. */
 function accept(marked: string) {
   const text = marked.replace('|', '');
   const found = complete(marked);
@@ -38,7 +38,7 @@ describe('names', () => {
   it.each<[string, string[] | null]>([
     ['ra|', ['ramp_time', 'random_distribution']],
     ['[a]\n  ra|', ['ramp_time', 'random_distribution']],
-    // An equal name comes first, then prefixes, aliases and abbreviations.
+    // Equal names come first, then names with the prefix, aliases and abbreviations.
     ['rw|', ['rw', 'rwmixread']],
     ['block|', ['bs']],
     ['time|', ['time_based', 'ramp_time']],
@@ -70,7 +70,7 @@ describe('values', () => {
 
 it.each<[string, string | null]>([
   ['[a]\nrd|\nbs=4k', '[a]\nrandom_distribution=\nbs=4k'],
-  // An existing value is kept.
+  // If the option has a value, the value is kept.
   ['rwm|ix=50', 'rwmixread=50'],
   ['rwm| = 50', 'rwmixread = 50'],
   ['rw=ra|nd # comment', 'rw=randread # comment'],

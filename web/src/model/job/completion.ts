@@ -1,9 +1,9 @@
-// Completion in job text: names of options at the start of a line, and values after `=`.
+// Completion in job text: option names at the start of a line, and values after `=`.
 import type { OptionDoc } from '../../api';
 
 export interface CompletionItem {
   label: string;
-  /** Replaces the text. */
+  /** Text that replaces the range. */
   insert: string;
   doc: OptionDoc;
 }
@@ -13,9 +13,9 @@ export interface Completion {
   /** Range of the text to replace. */
   from: number;
   to: number;
-  /** The part of this range before the caret, which filters the items. */
+  /** The part of the range before the caret, which is used to filter the items. */
   word: string;
-  /** Best match first. Not empty. */
+  /** At least one item, best match first. */
   items: CompletionItem[];
 }
 
@@ -29,13 +29,13 @@ const namesOf = ({ name, aliases }: OptionDoc) => [name, ...aliases];
 const findOption = (options: Options, name: string) =>
   options.find((doc) => namesOf(doc).includes(name)) ?? null;
 
-/** The option that a line sets. */
+/** Returns the option that a line sets. */
 export function optionOfLine(line: string, options: Options): OptionDoc | null {
   const name = /^\s*([A-Za-z_][\w-]*)/.exec(line)?.[1];
   return name === undefined ? null : findOption(options, name);
 }
 
-/** Null if nothing matches, or if the only match is the existing text. */
+/** Returns null if nothing matches, or if the only match is the text that is already there. */
 export function completionAt(text: string, caret: number, options: Options): Completion | null {
   const before = text.slice(text.slice(0, caret).lastIndexOf('\n') + 1, caret);
   const after = /^.*/.exec(text.slice(caret))?.[0] ?? '';
@@ -69,7 +69,7 @@ function completeValue(before: string, after: string, options: Options) {
   return { kind: 'value' as const, word, rest, items };
 }
 
-/** Sorts by rank, lowest first, and omits items without a rank. */
+/** Sorts items by rank, lowest first. Items without a rank are omitted. */
 function bestFirst<T>(items: readonly T[], rankOf: (item: T) => number | null): T[] {
   return items
     .map((item) => ({ item, rank: rankOf(item) }))
@@ -78,7 +78,7 @@ function bestFirst<T>(items: readonly T[], rankOf: (item: T) => number | null): 
     .map(({ item }) => item);
 }
 
-/** Matches of the name come first, then those of an alias, then abbreviations such as `rdist`. */
+/** Matches of the name come first, then matches of an alias, then abbreviations such as `rdist`. */
 function rankName(doc: OptionDoc, word: string): number | null {
   const ranks = namesOf(doc).map((name) => rankText(name, word));
   const [own, ...aliases] = ranks.map((rank) => rank ?? Number.POSITIVE_INFINITY);
@@ -89,7 +89,7 @@ function rankName(doc: OptionDoc, word: string): number | null {
 
 const ABBREVIATION_RANK = 4;
 
-/** 0: equal, 1: starts with the word, 2: contains it. Null: no match. */
+/** Rank of a match. 0: equal, 1: starts with the word, 2: contains the word. Null: no match. */
 function rankText(text: string, word: string): number | null {
   const wanted = word.toLowerCase();
   if (text === wanted) return 0;
@@ -97,6 +97,9 @@ function rankText(text: string, word: string): number | null {
   return text.includes(wanted) ? 2 : null;
 }
 
-/** Whether the word abbreviates the name: initials of its words in order, the first included. */
+/**
+ * Returns true if the word abbreviates the name: the initials of its words in order, starting with
+ * the first word.
+ */
 const isAbbreviation = (name: string, word: string) =>
   new RegExp(`^${[...word.toLowerCase()].join('(?:.*_)?')}`).test(name);

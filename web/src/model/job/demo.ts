@@ -1,4 +1,4 @@
-// The demo run that is offered when there are no runs: short and safe.
+// The demo run that the run list offers when it is empty. It is short and safe.
 import type { RunRequest } from '../../api';
 
 /** Direct random reads for 10 s from a file in the first target root. */

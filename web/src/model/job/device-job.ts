@@ -1,14 +1,14 @@
-// The job of *Test this device*: random reads, which change nothing.
+// The job that *Test this device* creates: random reads, which change nothing.
 import type { Device } from '../../api';
 import { writeJobText } from './job-text';
 
 /** Session storage key of the draft in `pages/new-run`. */
 export const RUN_DRAFT_KEY = 'leadline-run';
 
-/** The stable path of a device, if it has one. */
+/** Returns the stable path of a device, or its kernel path if it has none. */
 const pathOf = ({ links, path }: Device) => links.find((link) => link.includes('/by-id/')) ?? path;
 
-/** A draft for the form of a new run. */
+/** Returns a draft for the run form. */
 export function deviceDraft(device: Device) {
   const job = {
     name: device.name,

@@ -1,10 +1,10 @@
-// Exports a run: job text, and commands that start the same run.
+// Exports of a run: its job text, and commands that start the same run.
 import type { Job, Run } from '../../api';
 import { jobsOf, parseJobText, writeJobText } from './job-text';
 
 type JobRecord = Record<string, unknown>;
 
-/** The job text as requested. */
+/** The job text as it was requested. */
 export const toJobText = (run: Pick<Run, 'requested'>): string =>
   writeJobText(run.requested.jobs as JobRecord[]);
 
@@ -15,8 +15,8 @@ export function toRunRequest({ name, tags, requested }: Pick<Run, 'requested' | 
 }
 
 /**
- * `origin` is the URL of the server, such as `http://127.0.0.1:7070`. The command reads the token
- * from the environment.
+ * `origin`: URL of the server, such as `http://127.0.0.1:7070`. The command reads the token from
+ * the environment.
  */
 export function toCurl(run: Pick<Run, 'requested' | 'name' | 'tags'>, origin: string): string {
   const body = quoted(JSON.stringify(toRunRequest(run), null, 2));
@@ -29,7 +29,7 @@ export function toCurl(run: Pick<Run, 'requested' | 'name' | 'tags'>, origin: st
   return lines.join(CONTINUED);
 }
 
-/** A command with the options of a fio job file. */
+/** A fio command line with the options of a job file. */
 export function toFioCommand(jobFile: string): string {
   const jobs = jobsOf(parseJobText(jobFile)).map(({ name = '', ...options }) => {
     const words = Object.entries({ name, ...options }).map(
@@ -40,11 +40,14 @@ export function toFioCommand(jobFile: string): string {
   return ['fio', ...jobs].join(CONTINUED);
 }
 
-/** A command for the host of the runner, which needs no server. JSON also has Leadline's own options. */
+/**
+ * A command that runs the job on the runner's host without a server. The jobs are in JSON, which
+ * supports Leadline's own options as well.
+ */
 export const toRunnerCommand = ({ requested: { sample_ms, jobs } }: Pick<Run, 'requested'>) =>
   `leadline-runner run - <<'END'\n${JSON.stringify({ sample_ms, jobs }, null, 2)}\nEND\n`;
 
 const CONTINUED = ' \\\n  ';
 const isPlain = (value: string) => /^[\w@%+=:,./-]+$/.test(value);
-/** In single quotes of a shell. */
+/** Wraps text in single quotes for a shell. */
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;

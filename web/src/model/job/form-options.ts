@@ -1,4 +1,4 @@
-// Options with their own form fields, and the values offered for them.
+// Options that have their own form fields, and the values that the form offers for them.
 
 export const PATTERNS = [
   { value: 'randread', label: 'Random read' },
@@ -16,7 +16,7 @@ export const PATTERNS = [
 /** Returns true if a pattern overwrites or discards data on the target. */
 export const isDestructive = (rw: string | undefined): boolean => /write|rw|trim/.test(rw ?? '');
 
-/** Options that "All options" omits because the form has its own controls for them. */
+/** Options that "All options" omits, because the form has dedicated controls for them. */
 export const BASIC_OPTIONS = [
   'filename',
   'rw',
@@ -44,7 +44,7 @@ const stateOptions = (
 ): readonly StateOption[] =>
   rows.map(([value, label, description]) => ({ value, label, description }));
 
-/** The default of `file_state` and `cache_state`. */
+/** Default value of `file_state` and `cache_state`. */
 export const UNCHANGED = 'as-is';
 
 export const FILE_STATES = stateOptions(

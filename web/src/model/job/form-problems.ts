@@ -1,18 +1,18 @@
-// Maps plan problems to jobs, options and lines of the job text.
+// Maps the problems of a plan to jobs, options and lines of the job text.
 import type { Problem } from '../../api';
 import { lacksDevice } from './io-mode';
 import { type JobFile, jobsOf, lineOf } from './job-text';
 
 export interface FormProblem {
-  /** Index of the job; null for the whole form. */
+  /** Index of the job; null if the problem concerns the whole form. */
   job: number | null;
   /** Null if the problem does not concern a single option. */
   option: string | null;
-  /** Zero-based line of the text; null if the text does not set the option. */
+  /** Zero-based line of the job text; null if the text does not set the option. */
   line: number | null;
   detail: string;
   remedy: string;
-  /** A value that has not been chosen yet, which is not shown as an error. */
+  /** True if a required value has not been chosen yet. This is not shown as an error. */
   isPrompt?: boolean;
 }
 
@@ -33,5 +33,7 @@ export function formProblems(problems: readonly Problem[], file: JobFile): FormP
 
 const CHOOSE_DEVICE = { line: null, detail: 'Choose a device.', remedy: '', isPrompt: true };
 
-/** Options without an index belong to the first job, except `confirm`, which is a form field. */
+/**
+ * Options without a job index belong to the first job, except `confirm`, which belongs to the form.
+ */
 const defaultJob = (option: string | null) => (option && option !== 'confirm' ? 0 : null);

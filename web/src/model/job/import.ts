@@ -1,4 +1,4 @@
-// Jobs imported from text: their job file, and edits of the text.
+// Jobs imported from text: their job file, and replacements in the text.
 import type { Dialect, Import, ImportNote } from '../../api';
 import type { StudyDraft } from '../study/draft';
 import { writeJobText } from './job-text';
@@ -21,18 +21,18 @@ const NAMES: Record<Dialect, string> = {
 
 export const dialectName = (dialect: Dialect): string => NAMES[dialect];
 
-/** Benchmark commands. The import explains those that it cannot read. */
+/** Benchmark commands. If the import cannot read a command, it explains why. */
 const COMMAND =
   /(^|[\s/\\])(fio|diskspd(\.exe)?|dd|ioping|elbencho|vdbench|iozone|bonnie\+\+|sysbench|hdparm)\s+\S/i;
 
-/** Whether the text must be imported, because the job editor cannot show it unchanged. */
+/** Returns true if the text must be imported, because the job editor cannot show it unchanged. */
 export function needsImport(text: string): boolean {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   const hasSection = lines.some((line) => /^\s*\[[^\]]+\]\s*$/.test(line));
   return !hasSection && lines.some((line) => COMMAND.test(line));
 }
 
-/** The steps of an import, each with its jobs as a job file. A run has one step. */
+/** The steps of an import, each with its jobs as a job file. An imported run has one step. */
 export function stepsOf({ document }: Pick<Import, 'document'>): ImportedStep[] {
   if (!document || typeof document !== 'object') return [];
   const { jobs, steps } = document as { jobs?: Jobs; steps?: { name?: string; jobs: Jobs }[] };
@@ -43,7 +43,7 @@ export function stepsOf({ document }: Pick<Import, 'document'>): ImportedStep[] 
   }));
 }
 
-/** A study with the steps of an import. */
+/** Returns a study with the steps of an import. */
 export function studyOf(imported: Pick<Import, 'document'>): StudyDraft {
   const steps = stepsOf(imported).map(({ text }, index) => ({ id: index + 1, name: '', text }));
   const { continue_on_failure } = imported.document as { continue_on_failure?: boolean };
@@ -56,7 +56,10 @@ export function studyOf(imported: Pick<Import, 'document'>): StudyDraft {
   };
 }
 
-/** Offsets of a note in the text. Columns count characters, not UTF-16 units. */
+/**
+ * Returns the range of a note as offsets in the text. Columns count characters, offsets count
+ * UTF-16 units.
+ */
 export function rangeOf(text: string, note: Pick<ImportNote, 'line' | 'column' | 'length'>) {
   const lines = text.split('\n');
   const before = lines.slice(0, note.line - 1).join('\n').length + (note.line > 1 ? 1 : 0);
@@ -66,7 +69,7 @@ export function rangeOf(text: string, note: Pick<ImportNote, 'line' | 'column' |
   return { start, end: before + units(note.column - 1 + note.length) };
 }
 
-/** The text with the replacement that a note proposes. */
+/** Returns the text after the replacement that a note suggests. */
 export function withReplacement(text: string, note: ImportNote): string {
   const { start, end } = rangeOf(text, note);
   return text.slice(0, start) + (note.replacement ?? '') + text.slice(end);

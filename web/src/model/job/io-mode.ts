@@ -26,7 +26,7 @@ const DEFAULT_FILE = 't1';
 
 const isDevice = ({ filename }: JobOptions) => filename?.startsWith(DEV) ?? false;
 
-/** A raw device for which no device has been chosen. */
+/** A raw device that has not been chosen yet. */
 export const lacksDevice = ({ filename }: JobOptions): boolean => filename === DEV;
 
 /** Null if the job sets neither a device nor `direct`. */
@@ -37,7 +37,8 @@ export function ioModeOf(job: JobOptions): IoMode | null {
 }
 
 /**
- * Returns the text with a job's mode changed. Changing from or to a device resets the file name.
+ * Returns the text after changing the I/O mode of a job. Changing from or to a raw device resets
+ * the file name.
  */
 export function setIoMode(text: string, index: number, job: JobOptions, mode: IoMode): string {
   const next = setOption(text, index, 'direct', mode === 'buffered' ? '0' : '1');

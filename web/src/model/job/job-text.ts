@@ -1,6 +1,6 @@
 // Parses and edits job text, a subset of fio's job file format: sections, `option=value`, bare
-// options (= 1), `#` and `;` comments. Forms read from the text and make minimal edits, so that
-// comments and order are kept. The server validates the options.
+// options (= 1), `#` and `;` comments. Forms read their values from the text and make minimal
+// edits, so that comments and the order of lines are kept. The server validates the options.
 
 interface Setting {
   /** Zero-based line of the text. */
@@ -10,7 +10,10 @@ interface Setting {
 }
 
 interface Section {
-  /** Line of the heading; -1 for settings before the first heading, which belong to [global]. */
+  /**
+   * Line of the section heading; -1 for settings before the first heading, which belong to
+   * [global].
+   */
   line: number;
   name: string;
   settings: Setting[];
@@ -26,7 +29,7 @@ export interface JobFile {
   errors: SyntaxProblem[];
 }
 
-/** Job options by name, with their values as text. */
+/** Options of the job by name, with their values as text. */
 export type JobOptions = Record<string, string>;
 
 const GLOBAL = 'global';
@@ -66,7 +69,10 @@ function parseSetting(content: string, line: number, file: JobFile) {
   file.sections.at(-1)?.settings.push({ line, name: match[1], value: match[2] ?? '1' });
 }
 
-/** The jobs, each with the settings of preceding [global] sections. An empty value removes an option. */
+/**
+ * The jobs, each including the settings of the [global] sections before it. An empty value removes
+ * an option.
+ */
 export function jobsOf(file: JobFile): JobOptions[] {
   const shared: JobOptions = {};
   const jobs: JobOptions[] = [];
@@ -81,7 +87,10 @@ export function jobsOf(file: JobFile): JobOptions[] {
 const withoutEmpty = (options: JobOptions): JobOptions =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== ''));
 
-/** The settings of an option in the section of a job and in preceding [global] sections. */
+/**
+ * The settings of an option that apply to a job: in its section, and in the [global] sections
+ * before it.
+ */
 function findSettings(file: JobFile, section: Section, option: string) {
   const last = (sections: Section[]) =>
     sections.flatMap(({ settings }) => settings).findLast(({ name }) => name === option);
@@ -89,7 +98,10 @@ function findSettings(file: JobFile, section: Section, option: string) {
   return { own: last([section]), shared: last(globals) };
 }
 
-/** The line that sets an option of a job, or its heading; null if the job does not exist. */
+/**
+ * Returns the line that sets an option of a job, or the line of the job's heading; null if there is
+ * no such job.
+ */
 export function lineOf(file: JobFile, job: number, option: string): number | null {
   const section = jobSections(file)[job];
   if (!section) return null;
@@ -98,8 +110,8 @@ export function lineOf(file: JobFile, job: number, option: string): number | nul
 }
 
 /**
- * Sets or removes (null) a job option. Settings that several jobs share are not changed: the job
- * overrides them, with an empty value to remove the option.
+ * Sets an option of a job, or removes it (null). Settings that several jobs share are not changed.
+ * Instead, the job overrides them, or removes them with an empty value.
  */
 export function setOption(text: string, job: number, option: string, value: string | null): string {
   const file = parseJobText(text);
@@ -134,7 +146,7 @@ function editLine(
 
 type JobSetting = [option: string, value: unknown];
 
-/** Writes jobs as a job file; settings common to several jobs go to [global]. */
+/** Writes jobs as a job file. Settings that several jobs have in common go to [global]. */
 export function writeJobText(jobs: readonly Readonly<Record<string, unknown>>[]): string {
   const settings = jobs.map((job) =>
     Object.entries(job).filter(

@@ -1,7 +1,7 @@
 // Short descriptions of an option, for lists.
 import type { OptionDoc } from '../../api';
 
-/** The help up to the end of its first clause. */
+/** The first clause of the option's help. */
 export const summaryOf = ({ help }: OptionDoc): string =>
   /^.*?(?=[.:;](?:\s|$))/.exec(help)?.[0] ?? help;
 

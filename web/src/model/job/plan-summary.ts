@@ -4,7 +4,7 @@ import { bytes, plural, text } from '../format/numbers';
 import { duration } from '../format/time';
 import { isDestructive } from './form-options';
 
-/** Shorter phases are not listed. */
+/** Shorter phases are omitted. */
 const MIN_LISTED_S = 0.5;
 const LABELS: Partial<Record<Phase, string>> = {
   layout: 'layout',
@@ -14,13 +14,13 @@ const LABELS: Partial<Record<Phase, string>> = {
   verify: 'verify',
 };
 
-/** Rounded to 0.1 s below 10 s, else to 1 s. */
+/** Rounded to 0.1 s if below 10 s, and to 1 s otherwise. */
 const formatSeconds = (s: number) =>
   duration(s < 10 ? Math.round(s * 10) * 100 : Math.round(s) * 1000);
 
 const stepCount = (n: number) => plural(n, 'step');
 
-/** Total duration and the duration of each phase. */
+/** Total duration, and the duration of each phase. */
 export function durationText({ estimate, phases }: Plan): string {
   const parts = phases
     .filter(({ seconds }) => (seconds ?? 0) >= MIN_LISTED_S)
@@ -35,7 +35,7 @@ export function durationText({ estimate, phases }: Plan): string {
   return [text, estimate.seconds_note].filter(Boolean).join('. ') || 'unknown';
 }
 
-/** Duration and written bytes of a study. */
+/** Duration of a study, and the bytes that it writes. */
 export function studyCostText({
   steps,
   idle_wait_seconds: wait = 0,
@@ -58,7 +58,7 @@ const UNBOUNDED = 'continuously for the whole runtime';
 const isUnbounded = ({ measure_write_bytes }: Estimate) =>
   measure_write_bytes === null || measure_write_bytes === undefined;
 
-/** Rejected plans have no phases and are not counted. */
+/** Plans of rejected jobs have no phases and are not counted. */
 function studyWritesText(plans: readonly Plan[]): string {
   const estimates = plans.filter(({ phases }) => phases.length > 0).map(({ estimate }) => estimate);
   const known = estimates.reduce(
@@ -69,7 +69,7 @@ function studyWritesText(plans: readonly Plan[]): string {
   return known > 0 ? `${text(bytes(known))}, and ${UNBOUNDED}` : UNBOUNDED;
 }
 
-/** Bytes written by layout and measurement. */
+/** Bytes that layout and measurement write. */
 export function writesText({ estimate, jobs }: Plan): string {
   const parts: string[] = [];
   if (estimate.layout_bytes > 0) {

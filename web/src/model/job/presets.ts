@@ -6,7 +6,7 @@ export interface Preset {
   text: string;
 }
 
-/** `options` are separated by spaces. */
+/** `options`: separated by spaces. */
 const job = (name: string, options: string) => `[${name}]\n${options.replaceAll(' ', '\n')}\n`;
 const TIMED = 'size=1g runtime=30s time_based';
 

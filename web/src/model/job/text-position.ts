@@ -1,12 +1,12 @@
 // Positions in job text: lines and columns of a text area with a monospace font.
 
-/** As in browsers. */
+/** The default tab size of browsers. */
 const TAB_SIZE = 8;
 
 export interface TextPosition {
   /** Zero-based. */
   line: number;
-  /** Characters to the left, with tabs as spaces. */
+  /** Number of characters to the left. Tabs count as several spaces. */
   column: number;
 }
 
@@ -22,11 +22,13 @@ export function positionAt(text: string, offset: number): TextPosition {
   return { line: lines.length - 1, column: widthOf(lines.at(-1) ?? '') };
 }
 
-/** Metrics of the text area in CSS pixels, as in job-editor.css. */
+/** Metrics of the text area in CSS pixels. They must match job-editor.css. */
 export const LINE_HEIGHT = 20;
 export const PADDING = { top: 9, left: 10 };
 
-/** The position under a point, in pixels from the corner of the scrolled text area. */
+/**
+ * Returns the line and column at a point, given in pixels from the top left of the scrolled text.
+ */
 export const positionUnder = (x: number, y: number, characterWidth: number): TextPosition => ({
   line: Math.floor((y - PADDING.top) / LINE_HEIGHT),
   column: Math.floor((x - PADDING.left) / characterWidth),

@@ -1,13 +1,13 @@
-// The functions with the most samples in a CPU profile. The flame graph is drawn by the server.
+// Finds the functions with the most samples in a CPU profile. The server draws the flame graph.
 import type { Profile } from '../../api';
 
 export interface HotFunction {
   name: string;
-  /** Share of samples in the function itself, from 0 to 1. */
+  /** Share of samples in which the function itself was executing, from 0 to 1. */
   share: number;
 }
 
-/** Sorted by share, descending. `folded` has one stack and its count per line. */
+/** Returns functions by descending share. `folded`: one stack and its count per line. */
 export function hotFunctions({ folded }: Pick<Profile, 'folded'>, limit: number): HotFunction[] {
   const samples = new Map<string, number>();
   let total = 0;

@@ -1,5 +1,5 @@
-// Percentiles of a report as a table, one column per kind of latency. The percentiles are fio's
-// defaults.
+// The percentiles of a report as a table, with one column per kind of latency. The percentiles are
+// those that fio reports by default.
 import type { DirectionStats, LatencyStats, Report } from '../../api';
 import { isKnown } from '../format/numbers';
 import { DIRECTIONS, maxOf, percentileOf, type Reported } from './reported-latency';
@@ -24,7 +24,7 @@ const PERCENTILES = [
   '99.999',
 ];
 
-/** Columns without latencies are omitted. */
+/** Columns without any latency are omitted. */
 export function latencyTable(report: Report): LatencyTable {
   const columns = [
     ...DIRECTIONS.flatMap((name) => directionColumns(name, reportedBy(report)[name])),
@@ -49,7 +49,7 @@ export function latencyTable(report: Report): LatencyTable {
 }
 
 /**
- * fio reports percentiles of either clat or lat. clat percentiles are not shown as lat percentiles.
+ * fio reports percentiles of either clat or lat. If it reported clat, they are not shown as lat.
  */
 function reportedBy(report: Report): Report {
   if (report.foreign?.percentiles_of !== 'clat') return report;

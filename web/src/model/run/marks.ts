@@ -4,12 +4,12 @@ import type { Annotation } from '../../api';
 export interface Mark {
   /** Seconds since the start of the measurement. */
   seconds: number;
-  /** One-based position of the annotation in the list. */
+  /** Position of the annotation in the list, starting at 1. */
   label: string;
   text: string;
 }
 
-/** `origin_ms` is the start of the measurement, in ms since the start of the run. */
+/** `origin_ms`: start of the measurement, in ms since the start of the run. */
 export const marksOf = (annotations: readonly Annotation[], origin_ms: number): Mark[] =>
   annotations.map(({ t_ms, text }, index) => ({
     seconds: (t_ms - origin_ms) / 1000,

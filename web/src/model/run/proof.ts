@@ -1,4 +1,5 @@
-// Counters before and after a run, in full digits for comparison with the output of commands.
+// Counters before and after a run, with all digits, so that they can be compared with the output of
+// commands.
 import type { Proof } from '../../api';
 import { bytes, count, text } from '../format/numbers';
 
@@ -6,7 +7,7 @@ export interface ProofRow {
   before: string;
   after: string;
   difference: string;
-  /** The difference in KiB or larger units; empty for other counters. */
+  /** The difference in KiB or a larger unit; empty for counters that are not in bytes. */
   short: string;
 }
 

@@ -5,7 +5,7 @@ import { latencyOf, reportedLatencies, reportedText, unfinishedText } from './re
 
 const plain = (s: string | null) => s?.replaceAll('\u00a0', ' ');
 
-/** Completed I/Os of 100 ns, and unfinished ones of 9.5 s. */
+/** Completed I/Os with a latency of 100 ns, and unfinished ones with an age of 9.5 s. */
 function stats(completed: number, unfinished = 0): DirectionStats {
   const lat_ns: LatencyStats = {
     count: completed,
@@ -44,7 +44,7 @@ describe('key latencies', () => {
     [
       'one of two directions hangs',
       reportOf(stats(90, 10), stats(900)),
-      // The midpoint of the bucket, and the exact maximum.
+      // p50 is the midpoint of its bucket, and the maximum is exact.
       ['100 ns', '100 ns', '≥ 9.46 s', '≥ 9.50 s'],
     ],
     ['all I/Os completed', reportOf(stats(5), stats(5)), ['100 ns', '100 ns', '100 ns', '100 ns']],

@@ -1,5 +1,6 @@
-// Latencies of a report. I/Os that were in flight at the end are included with their age as a lower
-// bound of the latency, so a value that depends on them is a lower bound.
+// Latencies of a report. I/Os that were still in flight when the run ended are included with their
+// age, which is a lower bound of their latency. Values that depend on them are therefore lower
+// bounds.
 import type { DirectionStats, LatencyStats, Report } from '../../api';
 import { latency, NBSP, plural, text } from '../format/numbers';
 import { type Buckets, bucketOf, mergeBuckets, percentiles } from '../series/histogram';
@@ -33,7 +34,7 @@ export const maxOf = (stats: LatencyStats): Reported => ({
 const isLowerBound = ({ at_least }: LatencyStats, name: string): boolean =>
   at_least?.includes(name) ?? false;
 
-/** Returns true if an I/O completed or was in flight at the end. */
+/** Returns true if an I/O completed, or was in flight when the run ended. */
 export const isUsed = ({ ios, unfinished }: DirectionStats): boolean =>
   ios > 0 || (unfinished?.ios ?? 0) > 0;
 
@@ -42,8 +43,8 @@ type Latencies = Pick<DirectionStats, 'unfinished'> & {
 };
 
 /**
- * Latencies of the completed I/Os and, after a hang, of the unfinished ones, all counted with the
- * age of the oldest.
+ * Latencies of the completed I/Os. After a hang, also those of the unfinished I/Os, which all count
+ * with the age of the oldest one.
  */
 export function bucketsOf({ lat_ns, unfinished }: Latencies): Buckets {
   const isHung = unfinished && lat_ns.at_least?.includes('max');
@@ -76,7 +77,10 @@ export function keyLatenciesOf(buckets: Buckets): KeyLatencies {
   return { p50: p50 ?? UNKNOWN, p99: p99 ?? UNKNOWN, p999: p999 ?? UNKNOWN, max: max ?? UNKNOWN };
 }
 
-/** Key latencies of all directions. Percentiles of several directions come from their histograms. */
+/**
+ * Key latencies of all directions combined. With several directions, the percentiles come from
+ * histograms.
+ */
 export function reportedLatencies(report: Report): KeyLatencies {
   const used = DIRECTIONS.map((name) => report[name]).filter(isUsed);
   const slowest = used.toSorted((a, b) => (b.lat_ns.max ?? 0) - (a.lat_ns.max ?? 0))[0];
@@ -97,10 +101,13 @@ export function reportedLatencies(report: Report): KeyLatencies {
   return { p50: bounded(merged.p50), p99: bounded(merged.p99), p999: bounded(merged.p999), max };
 }
 
-/** Older unfinished I/Os are always shown. */
+/** Unfinished I/Os above this age are always shown. */
 const MIN_OLDEST_NS = 1e9;
 
-/** `32 I/Os were in flight at the end, …`; null if none waited long and no latency is a lower bound. */
+/**
+ * Returns `32 I/Os were in flight at the end, …`. Null if none of them waited long and no latency
+ * is a lower bound.
+ */
 export function unfinishedText(report: Report): string | null {
   const directions = DIRECTIONS.map((name) => report[name]);
   const all = [...directions, report.sync];

@@ -1,4 +1,4 @@
-// One-line descriptions of runs and labels of their status and directions.
+// One-line descriptions of runs, and labels of their status and directions.
 import type { Run, RunStatus, RunSummary } from '../../api';
 import { isFinal } from '../fold/run-fold';
 import { latency, plural, rate, shortCount, text } from '../format/numbers';
@@ -21,7 +21,7 @@ export const STATUS: Record<RunStatus, StatusLabel> = {
 
 export const DIRECTION_LABELS = { read: 'Reads', write: 'Writes', trim: 'Trims' } as const;
 
-/** randread · 4k · depth 32 · 1 job · direct=1 · /data/t1 on vda. */
+/** Example: randread · 4k · depth 32 · 1 job · direct=1 · /data/t1 on vda. */
 export function describeRun(run: RunSummary): string {
   const { rw, bs, iodepth, numjobs, direct, target, device } = run;
   const jobs = plural(numjobs, 'job');
@@ -33,7 +33,7 @@ export function describeRun(run: RunSummary): string {
 
 type Sourced = Pick<RunSummary, 'source'>;
 
-/** Whether the run was imported. */
+/** Returns true if the run was imported. */
 export const isForeign = ({ source }: Sourced): boolean => source !== 'leadline';
 
 const SOURCES = {
@@ -52,14 +52,14 @@ export const foreignHint = ({ source }: Sourced): string => SOURCES[source].hint
 
 type TitledRun = Pick<RunSummary, 'name' | 'rw' | 'bs' | 'direct'>;
 
-/** The name, or a short description of a run without one. */
+/** The name of a run, or a short description if it has no name. */
 export const runTitle = (run: TitledRun): string =>
   run.name || `${run.bs} ${run.rw}, ${run.direct ? 'direct' : 'buffered'}`;
 
-/** A run of a study is named `study: step (repeat)`. */
+/** Runs of a study are named `study: step (repeat)`. */
 const STUDY_TITLE = /^(.+?)(: .+?)( \(\d+\))?$/;
 
-/** Parts of a study run's title; null for other runs. */
+/** Parts of the title of a study run; null for other runs. */
 export function studyTitle(run: TitledRun & Pick<RunSummary, 'study'>) {
   const [, study, step, repeat = ''] = (run.study && STUDY_TITLE.exec(runTitle(run))) || [];
   return study && step ? { study, step, repeat } : null;
@@ -74,7 +74,7 @@ export function testTitle(run: TitledRun & Pick<RunSummary, 'study'>): string {
 /** Returns true for queued and running runs. */
 export const isActive = (run: Pick<RunSummary, 'status'>): boolean => !isFinal(run.status);
 
-/** Returns true if the figures cover only a part of the run, because it did not complete. */
+/** Returns true if the metrics cover only a part of the run, because the run did not complete. */
 export const isPartial = ({ status, iops }: Pick<RunSummary, 'status' | 'iops'>): boolean =>
   isFinal(status) && status !== 'done' && typeof iops === 'number';
 
@@ -89,7 +89,7 @@ export function partialText(run: RunSummary): string | null {
   return `Partial: ${figures.join(' · ')}`;
 }
 
-/** From the resolved jobs, or the requested pattern before they are resolved. */
+/** Taken from the resolved jobs, or from the requested pattern if they are not resolved yet. */
 export function directionsOf(run: Pick<Run, 'resolved' | 'rw'>) {
   const patterns = run.resolved?.map((job) => String(job.rw)) ?? [run.rw.split(':')[0] ?? ''];
   const uses = (...names: string[]) => patterns.some((pattern) => names.includes(pattern));

@@ -10,7 +10,7 @@ export interface NumberRow {
 
 const size = (n: number | null | undefined) => text(bytes(n));
 
-/** Quotes a path for a shell. */
+/** Quotes a path for use in a shell. */
 export const shellQuote = (path: string): string =>
   /^[\w./+:@%,-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 
@@ -21,7 +21,10 @@ const RESIDENCY_ROWS: readonly [name: string, key: keyof Residency][] = [
   ['Evicted', 'evicted'],
 ];
 
-/** Page cache before the run, and at start and end of the measurement; rows without values are omitted. */
+/**
+ * Pages in the page cache before the run, and at the start and end of the measurement. Rows without
+ * values are omitted.
+ */
 export function residencyRows({
   residency: { initial, start, end },
 }: Pick<TargetReport, 'residency'>): NumberRow[] {
@@ -42,7 +45,7 @@ const EXTENT_ROWS: readonly [name: string, key: keyof Extents][] = [
   ['Shared with another file', 'shared'],
 ];
 
-/** Bytes by kind of extent, before and after; unused kinds are omitted. */
+/** Bytes by kind of extent, before and after the run. Kinds that do not occur are omitted. */
 export function extentRows({
   extents: { before, after },
 }: Pick<TargetReport, 'extents'>): NumberRow[] {
@@ -86,10 +89,10 @@ function stateText({ existed, written_share, cached_share }: TargetReport['state
   ].join(', ');
 }
 
-/** Additional ranges are counted but not listed. */
+/** Maximum number of ranges to list. Any others are only counted. */
 const MAX_LISTED_RANGES = 6;
 
-/** `cells` are cached percentages. */
+/** `cells`: percentage of cached pages in each cell. */
 export function cacheMapText(
   cells: readonly number[],
   { cell_bytes }: Pick<CacheMap, 'cell_bytes'>,
@@ -108,7 +111,7 @@ export function cacheMapText(
   return `${summary} At least partly cached: ${listed.join(', ')}${more}.`;
 }
 
-/** Ranges of neighboring cells with the same cached share, without uncached ones. */
+/** Merges adjacent cells with the same cached share into ranges. Uncached cells are omitted. */
 export const cachedRanges = (cells: readonly number[]) =>
   rangesOf(cells).map(({ from, to, value: percent }) => ({ from, to, percent }));
 

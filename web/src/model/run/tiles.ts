@@ -1,6 +1,6 @@
-// The key figures of a run: for the last second while live, for the whole measurement when finished,
-// and for the measurement so far if it ended without a report.
-// All directions are combined; percentiles come from merged histograms.
+// The key metrics of a run: for the last second while it is live, for the whole measurement after
+// it has finished, or for the measurement so far if it ended without a report. All directions are
+// combined; percentiles come from merged histograms.
 import type { Report } from '../../api';
 import { isFinal, type RunFold } from '../fold/run-fold';
 import { totalLatencies } from '../fold/totals';
@@ -46,7 +46,7 @@ interface Figures {
   iops_note: string;
 }
 
-/** The time span of live figures. */
+/** The time span that live metrics cover. */
 const LIVE_MS = 1000;
 
 const prefixed = (prefix: string, reported: Reported) =>
@@ -150,8 +150,8 @@ function liveFigures({ series, totals }: RunFold): Figures {
 }
 
 /**
- * The newest samples of one phase, about one second, merged into one window; null before the first
- * sample.
+ * Merges the newest samples of a phase, which cover about one second, into one window. Null before
+ * the first sample.
  */
 function lastWindow(windows: readonly Window[]): Window | null {
   let last: Window | null = null;

@@ -15,12 +15,12 @@ import { bytes, digits, share, text } from '../format/numbers';
 
 export interface Badge {
   label: string;
-  /** Determines the color; null for neutral. */
+  /** Layer that determines the color; null for a neutral color. */
   layer: Layer | null;
 }
 
 interface ClassDisplay extends Badge {
-  /** The share shown in the badge. */
+  /** The share that the badge shows. */
   share?: string;
   /** What served the I/Os, if not the disk. */
   note?: string;
@@ -61,7 +61,7 @@ const CLASSES: Record<VerdictClass, ClassDisplay> = {
   unknown: { label: 'Unknown', layer: null },
 };
 
-/** The available verdicts by direction. */
+/** The verdicts of all directions that have one. */
 export function verdictsOf(
   verdicts: Verdicts | null | undefined,
 ): { direction: 'read' | 'write'; verdict: Verdict }[] {
@@ -73,7 +73,7 @@ export function verdictsOf(
 
 export const badgeOf = (verdict: VerdictClass): Badge => CLASSES[verdict];
 
-/** What served the I/Os, if it is the same for all directions; null if it was the disk. */
+/** What served the I/Os, if it is the same in all directions. Null if it was the disk. */
 export function servedByNote(verdicts: Verdicts | null | undefined): string | null {
   const notes = verdictsOf(verdicts).map(({ verdict }) => CLASSES[verdict.class].note);
   return (new Set(notes).size === 1 && notes[0]) || null;
@@ -81,7 +81,7 @@ export function servedByNote(verdicts: Verdicts | null | undefined): string | nu
 
 const MEMORY = new Set<VerdictClass>(['page_cache', 'lower_cache', 'deferred_write']);
 
-/** Returns true if memory served all directions. */
+/** Returns true if memory served the I/Os of all directions. */
 export function isServedFromMemory(verdicts: Verdicts | null | undefined): boolean {
   const all = verdictsOf(verdicts);
   return all.length > 0 && all.every(({ verdict }) => MEMORY.has(verdict.class));
@@ -96,7 +96,7 @@ export function areColdReads(
   return mode === 'buffered' && isFromDisk && verdictsOf(verdicts).length === 1;
 }
 
-/** All classes, for filters. */
+/** All classes, for use in filters. */
 export const VERDICT_LABELS = Object.entries(CLASSES).map(([name, { label }]) => ({ name, label }));
 
 const LOCATIONS: Record<string, string> = {
@@ -109,7 +109,7 @@ const LOCATIONS: Record<string, string> = {
   unknown: 'unknown',
 };
 
-/** Text for each modifier, with its factor or bytes. */
+/** Text for each modifier, including its factor or bytes. */
 const MODIFIERS: Record<ModifierKind, (modifier: Modifier) => string> = {
   readahead: ({ factor }) => `readahead ${times(factor)}`,
   merged: ({ factor }) => `merged ${times(factor)}`,
@@ -128,7 +128,10 @@ const size = (count: number | null | undefined) =>
 export interface VerdictLine extends Badge {
   direction: 'read' | 'write';
   sentence: string;
-  /** Shares and modifiers. Empty if one layer served all I/Os and there are no modifiers. */
+  /**
+   * Shares and modifiers as text. Empty if a single layer served all I/Os and there are no
+   * modifiers.
+   */
   detail: string;
   proof: readonly Proof[];
 }
@@ -150,7 +153,7 @@ export const verdictLines = (verdicts: Verdicts | null | undefined): VerdictLine
 const modifiersOf = ({ modifiers = [] }: Verdict) =>
   modifiers.map((modifier) => MODIFIERS[modifier.kind](modifier).trim());
 
-/** Smaller uncertainties are omitted. */
+/** Smaller uncertainties are not shown. */
 const MIN_UNCERTAINTY = 0.0005;
 
 /** Runs recorded before I/O sampling existed have byte shares. */
@@ -167,7 +170,7 @@ function sharesText({ shares, byte_shares, uncertainty }: Verdict): string {
   return `${unit} served: ${parts.join(', ')}${bound}`;
 }
 
-/** The most severe finding with a patch for a rerun; notes are ignored. */
+/** The most severe finding that suggests a rerun with other options. Notes are ignored. */
 export function topRemedy(findings: readonly Finding[]): Finding | null {
   const hasPatch = ({ patch, patch_label }: Finding) =>
     patch_label && Object.keys(patch ?? {}).length > 0;

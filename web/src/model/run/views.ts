@@ -1,8 +1,9 @@
-// Saved views of the run list: names for a filter, an order and columns, as they are in the URL.
+// Saved views of the run list: each is a name for a filter, a sort order and columns, as in the
+// URL.
 
 const KEYS = ['q', 'sort', 'order', 'columns'] as const;
 
-/** `columns` lists the keys of the visible columns, separated by commas. */
+/** `columns`: keys of the visible columns, separated by commas. */
 export type ViewSearch = { [key in (typeof KEYS)[number]]?: string };
 
 export interface View {
@@ -10,7 +11,7 @@ export interface View {
   search: ViewSearch;
 }
 
-/** Longer names do not fit in a menu. */
+/** Longer names would not fit into a menu. */
 export const MAX_VIEW_NAME = 60;
 
 const isText = (value: unknown) => typeof value === 'string' || value === undefined;
@@ -26,7 +27,7 @@ const isView = (value: unknown): value is View => {
   );
 };
 
-/** Omits entries that are not valid views, for example from another version. */
+/** Omits invalid entries, which may come from another version. */
 export const validViews = (stored: unknown): View[] =>
   Array.isArray(stored) ? stored.filter(isView) : [];
 
@@ -37,6 +38,6 @@ export const withView = (views: readonly View[], view: View): View[] =>
 export const withoutView = (views: readonly View[], name: string): View[] =>
   views.filter((view) => view.name !== name);
 
-/** The view that shows the same runs and columns in the same order. */
+/** Returns the view that shows the same runs and columns in the same order. */
 export const matchingView = (views: readonly View[], search: ViewSearch): View | undefined =>
   views.find((view) => KEYS.every((key) => (view.search[key] ?? '') === (search[key] ?? '')));

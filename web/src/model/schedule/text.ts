@@ -1,4 +1,4 @@
-// Schedules as text: results of due times, and documents.
+// Text for schedules: results of due times, and summaries of documents.
 import type { Schedule, ScheduleRequest, ScheduleStart } from '../../api';
 import type { Tone } from '../../ui/parts';
 import { plural } from '../format/numbers';
@@ -32,7 +32,7 @@ export function resultTone({ result, status }: ScheduleStart): Tone {
   return isBad ? 'bad' : null;
 }
 
-/** The document as an object, or why it is invalid. */
+/** The document as an object, or the reason why it is invalid. */
 export function parseDocument(text: string): {
   document?: Record<string, unknown>;
   error?: string;
@@ -62,7 +62,7 @@ export function documentText({ name, jobs, steps }: Schedule['document']): strin
   return `Run${title}${summary && ` (${summary})`}`;
 }
 
-/** The request body that leaves a schedule unchanged. */
+/** A request body that keeps all settings of a schedule. */
 export function requestOf(schedule: Schedule): ScheduleRequest {
   const { name, cron, time_zone, document, tags, quiet_hours, enabled } = schedule;
   return { name, cron, time_zone, document, tags, quiet_hours, enabled };

@@ -1,9 +1,9 @@
-// The chart columns of a window. Names and units match `GET /runs/{n}/series`, so that charts can
-// treat live samples and stored series alike.
+// The chart columns of a window. Names and units match `GET /runs/{n}/series`, so charts can use
+// live samples and stored series in the same way.
 import { maxLatency, mergeBuckets, percentiles } from './histogram';
 import type { Window } from './window';
 
-/** The columns of a window; null where nothing was measured. */
+/** The values of a window by column; null where nothing was measured. */
 export function rowOf(window: Window) {
   const { length_ms, read, write, trim, device, memory, cpu, pressure, residency } = window;
   const perSecond = (n: number | undefined) =>
@@ -39,6 +39,9 @@ export function rowOf(window: Window) {
 }
 
 export type Row = ReturnType<typeof rowOf>;
-/** Sums over all directions, which only groups of runs have: medians cannot be added. */
+/**
+ * Sums over all directions. Only groups of runs have these columns, because medians cannot be
+ * added.
+ */
 type GroupColumn = 'iops' | 'bytes_per_second';
 export type Column = keyof Row | GroupColumn;

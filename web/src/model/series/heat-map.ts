@@ -1,19 +1,19 @@
-// Latencies over time as cells: the histogram of each window, in rows of equal width on a
+// Latencies over time as cells: the histogram of each window, in rows of equal height on a
 // logarithmic axis.
 import { bucketRange } from './histogram';
 import type { Window } from './window';
 
-/** Rows are still readable over seven decades. */
+/** With this number, rows are still readable over seven decades. */
 const ROWS_PER_DOUBLING = 4;
 
-/** Lowest latency of a row, in ns. */
+/** Lowest latency that belongs to a row, in ns. */
 export const rowStart = (row: number): number => 2 ** (row / ROWS_PER_DOUBLING);
 
-/** The row of a latency, in ns. */
+/** The row to which a latency in ns belongs. */
 export const rowAt = (ns: number): number =>
   Math.floor(Math.log2(Math.max(1, ns)) * ROWS_PER_DOUBLING);
 
-/** I/Os of one window, in all directions. */
+/** I/Os of one window, for all directions combined. */
 export interface HeatColumn {
   /** Milliseconds since the start of the run. */
   begin_ms: number;
@@ -34,7 +34,7 @@ export function heatColumn({ end_ms, length_ms, read, write, trim }: Window): He
   return { begin_ms: end_ms - length_ms, end_ms, counts };
 }
 
-/** First and last used row, and the largest rate of a cell in I/Os per ms; null without I/Os. */
+/** First and last used row, and the highest rate of any cell in I/Os per ms; null without I/Os. */
 export function extentOf(columns: readonly HeatColumn[]) {
   let first = Number.POSITIVE_INFINITY;
   let last = Number.NEGATIVE_INFINITY;
@@ -53,10 +53,12 @@ export function extentOf(columns: readonly HeatColumn[]) {
 export const rateOf = ({ begin_ms, end_ms }: HeatColumn, count: number): number =>
   end_ms > begin_ms ? count / (end_ms - begin_ms) : 0;
 
-/** The smallest visible intensity: a single slow I/O must be visible. */
+/** The lowest intensity of a cell with I/Os, so that even a single slow I/O is visible. */
 const FAINTEST = 0.14;
 
-/** From 0 to 1; logarithmic, because the rates of cells span decades. */
+/**
+ * Intensity from 0 to 1. The scale is logarithmic, because the rates of cells span several decades.
+ */
 export function intensity(rate: number, highest: number, lowest: number): number {
   if (rate <= 0) return 0;
   if (highest <= lowest) return 1;

@@ -52,14 +52,18 @@ export function mergeBuckets(a: Buckets, b: Buckets): Buckets {
   return merged;
 }
 
-/** Nearest-rank percentiles in ns, as in the runner, of ascending `percents`; null if empty. */
+/**
+ * Nearest-rank percentiles in ns, computed as in the runner. `percents` must be ascending. Null if
+ * the histogram is empty.
+ */
 export function percentiles(buckets: Buckets, percents: readonly number[]): (number | null)[] {
   const total = countOf(buckets);
   if (total === 0) return percents.map(() => null);
   let at = 0;
   let seen = buckets[0]?.[1] ?? 0;
   return percents.map((percent) => {
-    // In floating point, 99.9 % of 1,000 exceeds 999, so the percentage becomes an integer first.
+    // The percentage is converted to an integer first: in floating point, 99.9 % of 1,000 exceeds
+    // 999.
     const exact = (Math.round(percent * 1e4) * total) / 1e6;
     const rank = Math.min(total, Math.max(1, Math.ceil(exact)));
     while (seen < rank) {
@@ -83,7 +87,7 @@ export interface Bar {
   share: number;
 }
 
-/** Bars are still readable over seven decades. */
+/** With this number, bars are still readable over seven decades. */
 const BARS_PER_DOUBLING = 4;
 
 /** Bars of equal width on a logarithmic axis, including empty ones. */

@@ -1,5 +1,5 @@
-// Line styles: a color and a dash, so that lines are distinguishable without color. Compared runs
-// use the tokens `run-…`, because the layer colors show which layer served an I/O.
+// Line styles: a color and a dash pattern, so that lines are distinguishable without color.
+// Compared runs use the tokens `run-…`, because the layer colors show which layer served an I/O.
 
 export type Dash = 'dashed' | 'dotted' | 'dash-dot';
 
@@ -12,10 +12,10 @@ const DASH_PATTERNS: Record<Dash, number[]> = {
 /** Dash and gap lengths in pixels; empty for a solid line. */
 export const dashPattern = (dash: Dash | undefined): number[] => (dash ? DASH_PATTERNS[dash] : []);
 
-/** Shapes of points, with the names of Chart.js. */
+/** Shapes of points, as named in Chart.js. */
 export type PointMark = 'circle' | 'triangle' | 'rect' | 'rectRot' | 'crossRot';
 
-/** SVG paths in a square of ten units. A cross has only a stroke. */
+/** SVG paths in a square of ten units. The cross has a stroke but no fill. */
 export const POINT_PATHS: Record<PointMark, string> = {
   circle: 'M1 5a4 4 0 1 0 8 0a4 4 0 1 0-8 0',
   triangle: 'M5 1L9.5 9H.5Z',
@@ -28,13 +28,13 @@ export interface LineStyle {
   /** A color token. */
   color: string;
   dash?: Dash;
-  /** Points without a line. */
+  /** A style of points without a line. */
   point?: PointMark;
 }
 
 /**
- * Styles of compared runs. Of two styles with the same dash, one is `run-ink`, so that they differ
- * in lightness.
+ * Styles of compared runs. If two styles have the same dash, one of them is `run-ink`, so that they
+ * differ in lightness.
  */
 export const LINE_STYLES: readonly LineStyle[] = [
   { color: 'run-ink' },

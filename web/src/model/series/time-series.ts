@@ -1,9 +1,9 @@
-// The windows of a run, downsampled to at most MAX_POINTS: when full, neighbors are merged and each
-// new point covers twice the time. Charts draw this list.
+// The windows of a run, downsampled to at most MAX_POINTS: when the list is full, neighbors are
+// merged, and each new point covers twice the time. Charts draw this list.
 import { type Row, rowOf } from './columns';
 import { mergeWindows, type Window } from './window';
 
-/** The horizontal resolution of a chart; one redraw of a line stays below 1 ms. */
+/** The horizontal resolution of a chart. Redrawing one line takes less than 1 ms. */
 export const MAX_POINTS = 600;
 
 export interface Point {
@@ -15,10 +15,10 @@ const pointOf = (window: Window): Point => ({ window, row: rowOf(window) });
 
 export class TimeSeries {
   private list: Point[] = [];
-  /** Number of windows per point, and in the last point. */
+  /** Number of windows per point, and number of windows in the last point. */
   private perPoint = 1;
   private inLast = 0;
-  /** Number of times that all neighbors were merged. */
+  /** Number of times that neighboring points were merged. */
   halvings = 0;
 
   /** In chronological order; the last point can still change. */
@@ -38,7 +38,7 @@ export class TimeSeries {
     if (this.list.length > MAX_POINTS) this.halve();
   }
 
-  /** Merges pairs of points in the same phase. */
+  /** Merges pairs of points that are in the same phase. */
   private halve() {
     const joined: Point[] = [];
     let i = 0;

@@ -1,5 +1,6 @@
-// The counts of all layers in one time window: a sample, or several merged ones. Counts and
-// histograms are added, so merged windows have exact percentiles and lose only time resolution.
+// The counts of all layers in one time window, which is a sample or several merged samples. Counts
+// and histograms are added up, so merging windows keeps percentiles exact and reduces only the time
+// resolution.
 import type {
   CpuUse,
   DeviceCounts,
@@ -27,7 +28,7 @@ export interface Window {
   memory: Memory | null;
   cpu: CpuUse | null;
   pressure: Pressure | null;
-  /** Cached pages of the targets, read about once a second. */
+  /** Cached pages of the targets. They are read about once a second. */
   residency: Residency | null;
 }
 
@@ -49,7 +50,10 @@ export function windowOf(event: SampleEvent): Window {
   };
 }
 
-/** Merges neighboring windows, `a` before `b`. Gauges (memory, residency, in flight) are taken from `b`. */
+/**
+ * Merges two neighboring windows; `a` is the earlier one. Gauges (memory, residency, in flight) are
+ * taken from `b`.
+ */
 export function mergeWindows(a: Window, b: Window): Window {
   const length_ms = a.length_ms + b.length_ms;
   const weight = length_ms > 0 ? a.length_ms / length_ms : 0;
@@ -74,7 +78,7 @@ export function addIoCounts(a: IoCounts, b: IoCounts): IoCounts {
   return { ios: a.ios + b.ios, bytes: a.bytes + b.bytes, lat_ns };
 }
 
-/** Adds device counters; `in_flight` is a gauge and is taken from `b`. */
+/** Adds device counters, except `in_flight`, which is a gauge and is taken from `b`. */
 function addCounts(a: DeviceCounts | null, b: DeviceCounts | null): DeviceCounts | null {
   if (!a || !b) return a ?? b;
   const sum = { ...b };

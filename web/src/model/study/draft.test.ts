@@ -17,7 +17,7 @@ import { stepSummary } from './step-summary';
 
 const text = (name: string) => `[${name}]\nrw=randread\nbs=8k\ndirect=1\n`;
 const draft = ['b', 'c'].reduce((steps, name) => addStep(steps, text(name)), newDraft(text('a')));
-/** Job names in order; the active step in capitals. */
+/** Job names in order, with the active step in capitals. */
 const order = (edited: StudyDraft) =>
   toDocument(edited)
     .steps.map(({ jobs }, index) =>

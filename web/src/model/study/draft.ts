@@ -1,5 +1,5 @@
-// The draft of a study: steps with their job text, step edits, and the document to post. Job text is
-// in `job/job-text`, problems are in `draft-problems`.
+// The draft of a study: its steps with their job text, edits of the list of steps, and the document
+// to post. See `job/job-text` for job text, and `draft-problems` for problems.
 import type {
   ComparedMetricName,
   Job,
@@ -13,9 +13,9 @@ import type {
 import { jobsOf, parseJobText } from '../job/job-text';
 
 export interface Step {
-  /** Unique in the draft; not the index. */
+  /** Unique within the draft. It is not the index of the step. */
   id: number;
-  /** If empty, the step is named after its first job. */
+  /** If empty, the name of the step's first job is used. */
   name: string;
   note?: string;
   text: string;
@@ -23,10 +23,10 @@ export interface Step {
   sampleMs?: number;
 }
 
-/** A swept option as typed. */
+/** A swept option, as entered by the user. */
 export interface SweepField {
   option: string;
-  /** Separated by spaces or commas. A value with commas is in double quotes. */
+  /** Separated by spaces or commas. Values that contain commas are in double quotes. */
   values: string;
 }
 
@@ -37,28 +37,31 @@ export interface StudyDraft {
   about?: string;
   tags: string[];
   continueOnFailure: boolean;
-  /** How often each step runs; once if unset. */
+  /** Number of times that each step runs; once if unset. */
   repeats?: number;
-  /** Metrics that end the study as soon as they are decided; empty for the default. */
+  /** The study ends as soon as these metrics are decided. Empty for the default metrics. */
   untilDecided?: string[];
   /** Maximum wait for an idle host before each run, in seconds; the server's default if unset. */
   idleWaitSeconds?: number;
-  /** Interleaved if unset. */
+  /** Order of the repeats; interleaved if unset. */
   order?: RepeatOrder;
-  /** Seed of the copied study, for the same order and random seeds. Random if unset. */
+  /**
+   * Seed of the copied study, which gives the same order and the same random seeds. Random if
+   * unset.
+   */
   orderSeed?: number;
   sweep?: SweepField[];
-  /** A test that defines the runs from the first step's job. */
+  /** A test whose runs are derived from the job of the first step. */
   snia?: SniaTestDefinition;
-  /** A load–latency curve of the first step's job. */
+  /** A load–latency curve for the job of the first step. */
   loadCurve?: LoadCurveDefinition;
   /** At least one. */
   steps: Step[];
-  /** ID of the step in the form. */
+  /** ID of the step that the form shows. */
   active: number;
 }
 
-/** Same limit as on the server. */
+/** The same limit as on the server. */
 export const MAX_STEPS = 1024;
 
 export function newDraft(text: string, sampleMs?: number): StudyDraft {
@@ -66,7 +69,7 @@ export function newDraft(text: string, sampleMs?: number): StudyDraft {
   return { name: '', tags: [], continueOnFailure: false, steps, active: 1 };
 }
 
-/** Index of the step in the form. */
+/** Index of the step that the form shows. */
 export function activeIndex({ steps, active }: StudyDraft): number {
   const index = steps.findIndex(({ id }) => id === active);
   return Math.max(0, index);
@@ -87,7 +90,7 @@ export function duplicateStep(draft: StudyDraft, index: number): StudyDraft {
   return step ? insert(draft, index, step) : draft;
 }
 
-/** Does nothing if only one step is left. */
+/** Removes a step, unless it is the only one. */
 export function removeStep(draft: StudyDraft, index: number): StudyDraft {
   if (draft.steps.length < 2) return draft;
   const steps = draft.steps.toSpliced(index, 1);
@@ -96,7 +99,7 @@ export function removeStep(draft: StudyDraft, index: number): StudyDraft {
   return { ...draft, steps, active: isKept ? draft.active : (next?.id ?? 0) };
 }
 
-/** Moves a step by `by` positions, if it stays in the list. */
+/** Moves a step by `by` positions. Does nothing if that would be outside of the list. */
 export function moveStep(draft: StudyDraft, index: number, by: number): StudyDraft {
   const step = draft.steps[index];
   const to = index + by;
@@ -113,7 +116,7 @@ export const changeStep = (
   steps: draft.steps.map((step, i) => (i === index ? { ...step, ...change } : step)),
 });
 
-/** The document to post; empty fields are omitted. */
+/** The document to post. Empty fields are omitted. */
 export function toDocument({
   name,
   about,
@@ -148,14 +151,14 @@ export function toDocument({
   };
 }
 
-/** Whether a test or a curve defines the runs. */
+/** Returns true if a test or a curve defines the runs. */
 export const hasProcedure = ({ snia, loadCurve }: StudyDraft): boolean =>
   snia !== undefined || loadCurve !== undefined;
 
 const untilDecidedDocument = (metrics: string[]) =>
   metrics.length > 0 ? { metrics: metrics as ComparedMetricName[] } : {};
 
-/** Rows without an option or values are omitted. The server checks the names of options. */
+/** Rows without an option or without values are omitted. The server checks the option names. */
 const sweepAxes = (sweep: readonly SweepField[]) =>
   sweep
     .map(({ option, values }) => ({
@@ -168,7 +171,7 @@ const sweepAxes = (sweep: readonly SweepField[]) =>
 const sweepValues = (text: string): string[] =>
   [...text.matchAll(/"([^"]*)"|([^\s,"]+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
 
-/** Values as in the form. */
+/** Formats values as they are entered in the form. */
 export const sweepField = (option: string, values: readonly string[]): SweepField => ({
   option,
   values: values.map((value) => (/[\s,]/.test(value) ? `"${value}"` : value)).join(' '),
@@ -183,7 +186,9 @@ function stepDocument({ name, note, text, sampleMs }: Step): StepDefinition {
   };
 }
 
-/** Returns true if the text of every step is valid, so that the server can plan it. */
+/**
+ * Returns true if the text of every step is syntactically valid, so that the server can plan it.
+ */
 export const isComplete = ({ steps }: StudyDraft): boolean =>
   steps.every(({ text }) => {
     const file = parseJobText(text);

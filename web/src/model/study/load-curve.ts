@@ -13,20 +13,20 @@ const POINT_CLASSES: Record<PointClass, string> = {
   missing: 'No result',
 };
 
-/** `Overloaded, ended after 8 s` if the run did not take its planned time. */
+/** For example `Overloaded, ended after 8 s`, if the run was shorter than planned. */
 export const classText = ({ class: name, overload }: LoadPoint): string =>
   overload
     ? `${POINT_CLASSES[name]}, ended after ${duration(overload.after_ms)}`
     : POINT_CLASSES[name];
 
-/** Why a run is not sustained. */
+/** Why a rate is not sustained. */
 export function reasonText({
   class: name,
   disturbance,
   overload,
   backlog,
 }: LoadPoint): string | undefined {
-  // If most runs are disturbed, they have other classes, and the page has a warning.
+  // If most runs are disturbed, they get other classes, and the page shows a warning.
   if (name === 'disturbed')
     return disturbance ?? 'The backlog grew, but not continuously until the end.';
   if (overload) {
@@ -53,26 +53,26 @@ interface Coordinates {
   y: number;
 }
 
-/** By offered rate. */
+/** Points of the given classes, sorted by offered rate. */
 const ofClass = ({ points }: Points, ...classes: PointClass[]): LoadPoint[] =>
   points.filter((point) => classes.includes(point.class)).toSorted((a, b) => a.offered - b.offered);
 
 /**
- * A latency by achieved IOPS. Only sustained rates: the latencies of other rates are lower bounds,
- * or were disturbed.
+ * A latency over achieved IOPS, for sustained rates only. The latencies of other rates are lower
+ * bounds or were disturbed.
  */
 export const latencyLine = (results: Points, name: CurveLatency): Coordinates[] =>
   ofClass(results, 'sustained').flatMap(({ achieved, [name]: ns }) =>
     achieved == null || ns == null ? [] : [{ x: achieved, y: ns }],
   );
 
-/** Achieved IOPS by offered IOPS. */
+/** Achieved over offered IOPS. */
 export const achievedPoints = (results: Points, ...classes: PointClass[]): Coordinates[] =>
   ofClass(results, ...classes).flatMap(({ offered, achieved }) =>
     achieved == null ? [] : [{ x: offered, y: achieved }],
   );
 
-/** Achieved IOPS by offered IOPS of the runs that ended early. */
+/** Achieved over offered IOPS, for runs that ended early. */
 export const earlyPoints = ({ points }: Points): Coordinates[] =>
   points.flatMap(({ offered, achieved, overload }) =>
     overload && achieved != null ? [{ x: offered, y: achieved }] : [],

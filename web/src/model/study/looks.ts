@@ -6,12 +6,12 @@ import { metricLabel } from '../compare/metrics';
 export interface LookRow {
   key: string;
   look: PlannedLook;
-  /** Null before the look. */
+  /** Null if the look has not been taken yet. */
   taken: Look | null;
   metric: string;
-  /** Null before the look, and if a step has no value. */
+  /** Null if the look has not been taken yet, or if a step has no value. */
   change: LookChange | null;
-  /** Why there is no change. */
+  /** The reason if there is no change to show. */
   note: string;
 }
 
@@ -49,7 +49,7 @@ function noteOf(
   return isDecided || isSkipped ? 'Not needed' : 'Pending';
 }
 
-/** A scale for the intervals of all looks. */
+/** A shared scale for the intervals of all looks. */
 export function lookScale({
   until_decided,
   looks,
@@ -76,6 +76,6 @@ export function looksText({ metrics, looks }: UntilDecided): string {
   return `Ends as soon as ${names} ${metrics.length > 1 ? 'are' : 'is'} decided. Interim looks after ${pairs} pairs.`;
 }
 
-/** Looks of a plan; empty if all repeats run. */
+/** The looks in a plan as text; empty if all repeats run. */
 export const plannedLooksText = ({ until_decided }: Pick<StudyPlan, 'until_decided'>): string =>
   until_decided ? looksText(until_decided) : '';

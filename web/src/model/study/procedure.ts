@@ -1,9 +1,9 @@
-// Procedures in the form of a study: their base job and their settings.
+// Procedures in the study form: their base job and their settings.
 import type { Job, Procedure, SniaTestDefinition } from '../../api';
 import { jobsOf, parseJobText, writeJobText } from '../job/job-text';
 import type { StudyDraft } from './draft';
 
-/** Options that a procedure sets; the server rejects them in its base job. */
+/** Options that a procedure sets itself. The server rejects them in the base job. */
 const TEST_OPTIONS = [
   'bs',
   'blocksize',
@@ -33,7 +33,7 @@ function withoutTestOptions(job: Job): Job {
   return Object.fromEntries(Object.entries(job).filter(isKept)) as Job;
 }
 
-/** Options that a load curve sets; the server rejects them in its base job. */
+/** Options that a load curve sets itself. The server rejects them in the base job. */
 const CURVE_OPTIONS = [
   'loops',
   'number_ios',
@@ -56,7 +56,7 @@ const withoutCurveOptions = (job: Job): Job =>
     Object.entries(job).filter(([name]) => !(CURVE_OPTIONS as readonly string[]).includes(name)),
   ) as Job;
 
-/** The settings of a stored procedure as a definition, and the base job of a run. */
+/** Converts the settings of a stored procedure to a definition for the form. */
 export function definitionOf(procedure: Procedure): Pick<StudyDraft, 'snia' | 'loadCurve'> {
   if (procedure.kind === 'load_curve') {
     const { kind: _, base: __, ...settings } = procedure;
@@ -85,13 +85,13 @@ export function withTest(draft: StudyDraft, snia: SniaTestDefinition | undefined
     : { ...draft, snia: undefined, loadCurve: undefined };
 }
 
-/** Starts a load–latency curve of the draft's first job. */
+/** Turns the draft into a load–latency curve of its first job. */
 export const withCurve = (draft: StudyDraft): StudyDraft => ({
   ...withFirstJob(draft, withoutCurveOptions),
   loadCurve: draft.loadCurve ?? {},
 });
 
-/** Keeps only the first job of the first step. */
+/** Keeps only the first job of the first step, and removes all others. */
 function withFirstJob(draft: StudyDraft, change: (job: Job) => object): StudyDraft {
   const [first] = draft.steps;
   if (!first) return draft;

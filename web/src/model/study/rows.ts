@@ -1,5 +1,5 @@
-// The table of a study: one row per step with its result and published figures, and the runs that
-// can be compared.
+// The table of a study: one row per step with its result and the published figures. Also selects
+// runs to compare.
 import type { Published, Study, StudyStatus, StudyStep } from '../../api';
 import { formatChange } from '../compare/metrics';
 import { MAX_RUNS, MIN_RUNS } from '../compare/run-numbers';
@@ -21,13 +21,13 @@ export const isStudyActive = (status: StudyStatus): boolean =>
 
 export interface StepRow {
   step: number;
-  /** Null unless the steps are repeated. */
+  /** Number of the repeat; null if steps are not repeated. */
   repeat: number | null;
   name: string;
   note: string;
-  /** Number of the run; null if deleted. */
+  /** Number of the run; null if it was deleted. */
   run: number | null;
-  /** Empty for a finished run. */
+  /** Empty if the run has finished. */
   status: string;
   iops: string;
   change: string;
@@ -39,7 +39,7 @@ export interface StepRow {
   published: string[];
 }
 
-/** The steps by number and repeat, then published rows without a step. */
+/** Returns the steps ordered by number and repeat, followed by published rows without a step. */
 export function stepRows({
   steps,
   published,
@@ -57,7 +57,7 @@ export function stepRows({
   ];
 }
 
-/** Repeats run in random order. */
+/** Sorts by step and repeat, because repeats run in random order. */
 const inOrder = (a: StudyStep, b: StudyStep) => a.step - b.step || a.repeat - b.repeat;
 
 /** Steps whose runs were not needed, because the study was decided or its procedure ended. */
@@ -71,10 +71,10 @@ export const stepsNotNeeded = ({
       (until_decided || ended) && run?.status === 'cancelled' && run.started_at_ms == null,
   );
 
-/** Queued runs in the table; their number can be in the hundreds. */
+/** Maximum number of queued runs in the table. A study can have hundreds. */
 const MAX_QUEUED = 3;
 
-/** The queued steps that the table omits: all but the first ones, if there are many. */
+/** The queued steps that the table omits: if there are many, all except the first ones. */
 export function hiddenQueuedSteps({ steps }: Pick<Study, 'steps'>): StudyStep[] {
   const queued = steps.filter(({ run }) => run?.status === 'queued');
   return queued.length > 2 * MAX_QUEUED ? queued.slice(MAX_QUEUED) : [];
@@ -141,21 +141,21 @@ function publishedRow(published: string[]): StepRow {
 export const publishedHeaders = (published: Published | null | undefined): readonly string[] =>
   published?.columns ?? [];
 
-/** Whether the page shows results of cells, rates or rounds instead of single runs. */
+/** Returns true if the page shows results of cells, rates or rounds instead of single runs. */
 export const isSummarized = ({ steps, procedure }: Pick<Study, 'steps' | 'procedure'>): boolean =>
   procedure != null || steps.some(({ sweep }) => sweep.length > 0);
 
-/** The first finished runs, up to the maximum that can be compared. */
+/** The first finished runs, up to the maximum number in a comparison. */
 export const comparableRuns = ({ steps }: Pick<Study, 'steps'>): number[] =>
   steps.flatMap(({ run }) => (run?.status === 'done' ? [run.number] : [])).slice(0, MAX_RUNS);
 
-/** Whether the repeats of the steps can be compared as groups. */
+/** Returns true if the repeats of the steps can be compared as groups. */
 export const hasGroups = ({ steps, repeats }: Pick<Study, 'steps' | 'repeats'>): boolean => {
   const count = countSteps({ steps });
   return repeats > 1 && count >= MIN_RUNS && count <= MAX_RUNS;
 };
 
-/** Number of steps, without their repeats. */
+/** Number of steps. Repeats are not counted. */
 export const countSteps = ({ steps }: Pick<Study, 'steps'>): number =>
   Math.max(0, ...steps.map(({ step }) => step));
 

@@ -1,4 +1,4 @@
-// Results of a test that follows the SNIA performance test specification: plots, tables and CSV.
+// Results of a test according to the SNIA performance test specification: plots, tables and CSV.
 import type { CellValue, SniaResults, SniaState, SniaTestName } from '../../api';
 import { formatValue } from '../compare/metrics';
 
@@ -31,7 +31,7 @@ const MEAN: SniaMetric = {
 };
 const IOPS: SniaMetric = { label: 'IOPS', unit: '1/s', value: ({ iops }) => iops };
 
-/** Names as in the specification, the main metric first. */
+/** Names from the specification. The main metric comes first. */
 export const SNIA_METRICS: Record<SniaTestName, readonly SniaMetric[]> = {
   iops: [IOPS],
   throughput: [
@@ -63,7 +63,7 @@ export const mixesOf = ({ cells }: Pick<SniaResults, 'cells'>): number[] =>
 export const blocksOf = ({ cells }: Pick<SniaResults, 'cells'>): number[] =>
   distinct(cells.map(({ block }) => block));
 
-/** The mix of reads and writes as in the specification: `65/35`. */
+/** The mix of reads and writes, in the notation of the specification: `65/35`. */
 export const mixText = (mix: number): string => `${mix}/${100 - mix}`;
 
 export interface SniaLine {
@@ -71,7 +71,10 @@ export interface SniaLine {
   values: (number | null)[];
 }
 
-/** Steady state convergence plot: a line per block size with the fewest reads, by round. */
+/**
+ * The steady state convergence plot: values by round. It has a line per block size, for the mix
+ * with the fewest reads.
+ */
 export function convergence(
   { cells, rounds }: Pick<SniaResults, 'cells' | 'rounds'>,
   { value }: SniaMetric,
@@ -87,7 +90,7 @@ export function convergence(
   });
 }
 
-/** 2D plot: a line per mix over the block sizes, from the smallest. */
+/** The 2D plot: values by block size, smallest first. It has a line per mix. */
 export function byBlock(results: Pick<SniaResults, 'cells'>, { value }: SniaMetric): SniaLine[] {
   const blocks = blocksOf(results).toSorted((a, b) => a - b);
   return mixesOf(results).map((mix) => ({
@@ -110,7 +113,7 @@ export function cellText(
   return formatValue(cell?.value ? value(cell.value) : null, unit);
 }
 
-/** All rounds of all cells. */
+/** The results of all cells in all rounds. */
 export function sniaCsv({ cells, rounds }: SniaResults): string {
   const header = 'round,read_percent,block_bytes,iops,bytes_per_second,lat_mean_ns,lat_max_ns,ios';
   const rows = rounds.flatMap(({ round, values }) =>

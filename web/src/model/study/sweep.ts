@@ -1,4 +1,5 @@
-// The results of a sweep: its axes, lines along the longest one, a table over two, and the knee.
+// The results of a sweep: its axes, lines along the longest axis, a table over two axes, and the
+// knee.
 import type { GroupStatistics, StepStatistics, StudyStep } from '../../api';
 import { digits } from '../format/numbers';
 
@@ -6,18 +7,18 @@ export type SweepMetric = 'iops' | 'bytes_per_second' | 'lat_p99_ns';
 
 export interface SweepAxis {
   option: string;
-  /** In step order. */
+  /** Values in step order. */
   values: string[];
 }
 
 export interface SweepLine {
-  /** Values of the other options; empty if there are none. */
+  /** Values of the other options, which identify the line. Empty if there are no other options. */
   label: string;
-  /** One per value of the longest axis; null without a result. */
+  /** One element per value of the longest axis; null if it has no result. */
   points: (GroupStatistics | null)[];
 }
 
-/** A step of a study or of its plan. */
+/** A step of a study, or of the plan of a study. */
 type SweptStep = Pick<StudyStep, 'step'> & Partial<Pick<StudyStep, 'sweep'>>;
 
 /** The swept options; empty without a sweep. */
@@ -31,14 +32,14 @@ export function axesOf(steps: readonly SweptStep[]): SweepAxis[] {
   return [...axes].map(([option, values]) => ({ option, values: [...values] }));
 }
 
-/** The axis with the most values, which becomes the horizontal axis. */
+/** The axis with the most values. It becomes the horizontal axis of charts. */
 export const longestAxis = (axes: readonly SweepAxis[]): SweepAxis | undefined =>
   axes.reduce<SweepAxis | undefined>(
     (longest, axis) => (longest && longest.values.length >= axis.values.length ? longest : axis),
     undefined,
   );
 
-/** The name of the step in the form; the server appends the swept values. */
+/** The name of the step in the form, without the swept values that the server has appended. */
 export function baseName({ name, sweep }: Pick<StudyStep, 'name' | 'sweep'>): string {
   const values = sweepText({ sweep });
   return values && name.endsWith(` ${values}`) ? name.slice(0, -values.length - 1) : name;
@@ -47,8 +48,8 @@ export function baseName({ name, sweep }: Pick<StudyStep, 'name' | 'sweep'>): st
 const namesOf = (results: readonly StepStatistics[]) => new Set(results.map(baseName));
 
 /**
- * Number of the first study step that a form step becomes. In a sweep, each form step becomes one
- * study step per combination.
+ * The number of the first study step that is created from a form step. A form step of a sweep
+ * creates one study step per combination.
  */
 export const firstStep = (index: number, steps: readonly SweptStep[]): number =>
   index * combinations(steps) + 1;
@@ -58,7 +59,7 @@ const combinations = (steps: readonly SweptStep[]): number =>
 
 const NONE: GroupStatistics = { n: 0, outliers: [] };
 
-/** The results of all cells, in step order; those without a result have no values. */
+/** The results of all cells, in step order. Cells without a result have no values. */
 export function sweepCells(
   steps: readonly Pick<StudyStep, 'step' | 'name' | 'sweep'>[],
   results: readonly StepStatistics[],
@@ -73,7 +74,7 @@ export function sweepCells(
 const valueIn = ({ sweep }: StepStatistics, option: string) =>
   sweep.find((setting) => setting.option === option)?.value;
 
-/** Lines along `axis`, one per combination of the other options. */
+/** Lines along `axis`: one for each combination of the other options. */
 export function sweepLines(
   results: readonly StepStatistics[],
   axis: SweepAxis,
@@ -87,7 +88,7 @@ export function sweepLines(
     const name = names.size > 1 ? baseName(result) : '';
     const text = [name, ...values].filter(Boolean).join(' ');
     const position = axis.values.indexOf(valueIn(result, axis.option) ?? '');
-    // Steps may have equal names.
+    // Compare numbers, because several steps may have the same name.
     let label = text;
     for (let number = 2; lines.get(label)?.points[position]; number++)
       label = `${text} (${number})`;
@@ -98,7 +99,7 @@ export function sweepLines(
   return [...lines.values()];
 }
 
-/** Describes the values of the table if cells have several runs. */
+/** If cells have several runs, explains what the values in the table are. */
 export function repeatsText(results: readonly StepStatistics[]): string {
   const counts = results.map(({ iops }) => iops.n).filter((n) => n > 0);
   const [least, most] = [Math.min(...counts), Math.max(...counts)];
@@ -126,15 +127,15 @@ export function knee(results: readonly StepStatistics[], limit_ns: number): Step
 export const sweepText = ({ sweep }: Pick<StepStatistics, 'sweep'>): string =>
   sweep.map(({ option, value }) => `${option}=${value}`).join(' ');
 
-/** The values of a result, with the step's name if there are several. */
+/** The swept values of a result. Includes the name of the step if there are several steps. */
 export const cellText = (result: StepStatistics, results: readonly StepStatistics[]): string =>
   namesOf(results).size > 1 ? result.name : sweepText(result);
 
-/** `bs=4k,8k` has a comma. */
+/** Quote values with a comma, such as `bs=4k,8k`. */
 const quoted = (value: string) =>
   /[",\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
 
-/** All cells as CSV; with the step names if there are several. */
+/** All cells as CSV. Includes step names if there are several steps. */
 export function sweepCsv(results: readonly StepStatistics[]): string {
   const isNamed = namesOf(results).size > 1;
   const options = results[0]?.sweep.map(({ option }) => option) ?? [];

@@ -1,4 +1,4 @@
-// Geometry of a trend chart: groups at equal distances, values on a linear axis.
+// Geometry of a trend chart: equally spaced groups, and values on a linear axis.
 import type { Trend, TrendChange, TrendPoint } from '../../api';
 
 export interface Range {
@@ -7,13 +7,16 @@ export interface Range {
 }
 
 /**
- * The axis covers at least this many thresholds on each side, so that noise does not look like a
+ * Minimum range of the axis on each side, in thresholds. It prevents noise from looking like a
  * change.
  */
 const MIN_THRESHOLDS = 2;
 const PADDING = 0.08;
 
-/** Values below and above all groups, runs that are drawn separately, and the baseline. */
+/**
+ * The range of values to show. It includes all groups, runs that are drawn separately, and the
+ * baseline.
+ */
 export function valueRange(
   trend: Pick<Trend, 'baseline_statistics' | 'threshold_percent'>,
   points: readonly TrendPoint[],
@@ -34,7 +37,7 @@ export function valueRange(
   return { low: least >= 0 ? Math.max(0, low) : low, high: middle + half };
 }
 
-/** Up to about five round values: 1, 2 or 5 times a power of ten apart. */
+/** Up to about five round values. Their distance is 1, 2 or 5 times a power of ten. */
 export function ticks({ low, high }: Range): number[] {
   const least = (high - low) / 5;
   if (!(least > 0) || !Number.isFinite(least)) return [];
@@ -45,7 +48,7 @@ export function ticks({ low, high }: Range): number[] {
   return Array.from({ length: Math.max(0, count) }, (_, index) => (first + index) * step);
 }
 
-/** The mean level between two change points. */
+/** The mean between two change points. */
 export interface Level {
   from: number;
   /** Exclusive. */
@@ -53,7 +56,10 @@ export interface Level {
   mean: number;
 }
 
-/** The levels around change points; empty without one. `first` is the index of the first point shown. */
+/**
+ * The levels between change points; empty if there are none. `first`: index of the first point
+ * shown.
+ */
 export function levels(changes: readonly TrendChange[], first: number, count: number): Level[] {
   const [initial] = changes;
   if (!initial) return [];
@@ -68,7 +74,9 @@ export function levels(changes: readonly TrendChange[], first: number, count: nu
     .filter(({ from, to }) => to > from);
 }
 
-/** Indices for date labels: as many as fit, at equal distances, including the last. */
+/**
+ * Indices of the points with a date label: as many as fit, equally spaced, including the last one.
+ */
 export function labelIndices(count: number, fitting: number): number[] {
   if (count === 0) return [];
   const step = Math.max(1, Math.ceil(count / Math.max(1, fitting)));
@@ -76,7 +84,7 @@ export function labelIndices(count: number, fitting: number): number[] {
   return labels.toReversed();
 }
 
-/** SVG path through the known values. */
+/** SVG path through all known values. */
 export function linePath(values: readonly (readonly [x: number, y: number] | null)[]): string {
   let isOpen = false;
   return values

@@ -6,7 +6,7 @@ import { plural, UNKNOWN } from '../format/numbers';
 import { dateTime } from '../format/time';
 import { badgeOf } from '../run/verdict';
 
-/** Tone of a badge; only better and worse have a color. */
+/** Label and tone of each state. Only better and worse have a color. */
 export const STATES: Record<
   TrendState,
   { label: string; tone: 'bad' | 'device' | 'cache' | null }
@@ -30,7 +30,7 @@ export function statisticsText({ statistics, at_least }: TrendPoint, unit: strin
 export const originText = ({ study, step }: TrendPoint): string =>
   study ? `Study #${study}, step ${step}` : 'Single runs';
 
-/** One line that describes a group. */
+/** Describes a group in one line. */
 export function pointText(point: TrendPoint, trend: Pick<Trend, 'unit'>): string {
   const { runs, left_out } = point;
   const apart = left_out.length > 0 ? [`${left_out.length} excluded`] : [];
@@ -65,11 +65,11 @@ const factName = (name: string) =>
 export const leftOutText = (counts: readonly LeftOutCount[]): string =>
   counts.map(({ reason, runs }) => `${runs} ${reason}`).join(', ');
 
-/** −9.9 %; empty if the mean before was 0. */
+/** −9.9 %. Empty if the mean before the change was 0. */
 export const changeOf = (percent: number | null | undefined): string =>
   percent == null ? '' : formatChange(percent);
 
-/** Whether these runs are the baseline. */
+/** Returns true if these runs are the baseline. */
 export const isBaseline = (
   runs: readonly number[],
   { baseline }: { baseline?: Baseline | null },
@@ -77,8 +77,9 @@ export const isBaseline = (
   !!baseline && runs.length > 0 && baseline.runs.join() === runs.toSorted((a, b) => a - b).join();
 
 /**
- * Whether a group was pinned as the baseline. Some of its runs may have been excluded since then: a
- * finding excludes runs unless most runs of the series have it, and later runs may change that.
+ * Returns true if a group was pinned as the baseline, even if some of its runs have been excluded
+ * since. This can happen because a finding excludes a run unless most runs of the series have that
+ * finding, which can change with later runs.
  */
 export function isPinnedGroup(
   { runs, left_out }: Pick<TrendPoint, 'runs' | 'left_out'>,

@@ -1,4 +1,5 @@
-// Pins the baseline group of the comparison as the baseline of its series, and opens the trend.
+// Buttons that pin the baseline group of the comparison as the baseline of its series, and that
+// open the trend.
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { Comparison, RunSummary } from '../../api';

@@ -37,7 +37,7 @@ export function Differences({ comparison }: { comparison: Comparison }) {
   );
 }
 
-/** `groups`: indices of the included runs in each group. */
+/** `groups`: indices of the included runs, by group. */
 const differenceRow = (
   { name, values, is_harmful }: Difference,
   groups: readonly (readonly number[])[],
@@ -65,7 +65,7 @@ function DifferenceName({ name, isHarmful }: { name: string; isHarmful: boolean 
   );
 }
 
-/** The different values in a group, each once. */
+/** The distinct values in a group. */
 function valuesText(name: string, values: readonly (string | null)[]): string {
   const texts = values.map((value) => (value === null ? UNKNOWN : formatSetting(name, value)));
   return [...new Set(texts)].join(' / ');

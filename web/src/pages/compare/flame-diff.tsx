@@ -1,4 +1,4 @@
-// Differential flame graph of two profiled runs: one of them against the baseline.
+// Differential flame graph of two profiled runs: a run compared to the baseline.
 import { NativeSelect } from '@mantine/core';
 import { useState } from 'react';
 import type { Comparison } from '../../api';

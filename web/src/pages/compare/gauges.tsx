@@ -39,7 +39,9 @@ export function Gauges({ comparison, ...actions }: { comparison: Comparison } & 
 }
 
 interface RunGaugeProps extends Actions {
-  /** The run, or for a group, its run whose IOPS are closest to the median. */
+  /**
+   * The run whose gauge is shown. For a group, it is the run whose IOPS are closest to the median.
+   */
   compared: ComparedRun;
   title: string;
   /** Number of runs in the group. */

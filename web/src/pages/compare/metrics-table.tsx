@@ -26,11 +26,11 @@ import { NamedRows } from '../../ui/named-rows';
 
 interface MetricsTableProps {
   comparison: Comparison;
-  /** Group whose changes are shown as a forest plot. */
+  /** The group whose changes are drawn as a forest plot. */
   shown: number;
 }
 
-/** More groups require narrower columns. */
+/** With more groups, columns have to be narrower. */
 const FEW_GROUPS = 6;
 
 export function MetricsTable({ comparison, shown }: MetricsTableProps) {
@@ -90,7 +90,7 @@ interface ValueProps {
   comparison: Comparison;
   metric: ComparedMetric;
   group: number;
-  /** Number of directions with metrics. */
+  /** Number of directions for which there are metrics. */
   directions: number;
   withChange: boolean;
 }
@@ -133,7 +133,7 @@ function changeCells(change: Change | null, scale: ForestScale) {
 interface MetricNameProps {
   name: string;
   better: ComparedMetric['better'];
-  /** If it differs from the general one. */
+  /** The threshold of this metric, if it differs from the general one. */
   threshold: number | null;
 }
 

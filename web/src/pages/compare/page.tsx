@@ -48,7 +48,7 @@ export function ComparePage() {
   const showRuns = (numbers: readonly number[], baseline = search.baseline) =>
     open(runsSearch(numbers, baseline));
   const labels = data?.groups.map(({ label }) => label) ?? runs.map((number) => `#${number}`);
-  /** A group of the comparison as an index of `runs`. */
+  /** Maps a group of the comparison to its run. Groups do not include missing runs. */
   const runOf = (group: number) => runs.filter((number) => !missing.includes(number))[group];
   const title = parameters ? `Compare ${labels.join(', ')}` : 'Compare';
   const isOfRuns = texts.length === 0;
@@ -128,7 +128,7 @@ export function ComparePage() {
 const numberList = (numbers: readonly number[]) =>
   `${numbers.length > 1 ? 'Runs' : 'Run'} ${numbers.map((number) => `#${number}`).join(', ')}`;
 
-/** The comparison, without runs that no longer exist. */
+/** Search parameters of the comparison without the runs that no longer exist. */
 function useComparison(
   search: CompareSearch,
   parameters: CompareParameters | null,
@@ -141,7 +141,7 @@ function useComparison(
   return found && remaining ? { ...rest, missing: found.missing } : { ...query, missing: [] };
 }
 
-/** Keeps the baseline if it is one of the runs. */
+/** Keeps the baseline if it is still one of the runs. */
 function runsSearch(numbers: readonly number[], baseline: string | undefined): CompareSearch {
   const isKept = numbers.some((number) => String(number) === baseline);
   return { runs: numbers.join(','), baseline: isKept ? baseline : String(numbers[0] ?? '') };

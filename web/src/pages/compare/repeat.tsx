@@ -1,4 +1,4 @@
-// Repeats two single runs as an interleaved study, to show whether they really differ.
+// Repeats two single runs as an interleaved study, to find out whether they really differ.
 import { Button } from '@mantine/core';
 import { useMutation, useQueries, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
@@ -11,7 +11,7 @@ import { useOpenStudy } from '../../ui/run-links';
 
 interface RepeatButtonsProps {
   runs: readonly ComparedRun[];
-  /** Unless the page recommends something else. */
+  /** Whether this is the primary action. It is not if the page recommends something else. */
   isPrimary: boolean;
 }
 
@@ -39,13 +39,13 @@ export function RepeatButtons({ runs, isPrimary }: RepeatButtonsProps) {
 
 interface StudyButtonProps {
   study: StudyDefinition;
-  /** Whether the runs to repeat are known. */
+  /** True once the runs to repeat have been loaded. */
   isLoaded: boolean;
   variant: 'filled' | 'default';
   children: ReactNode;
 }
 
-/** Starts a study; shows its planned duration. */
+/** Button that starts the study. Shows the planned duration. */
 function StudyButton({ study, isLoaded, variant, children }: StudyButtonProps) {
   const [request] = useState(() => new IdempotentRequest());
   const { data: plan } = useQuery({ ...studyPlanQuery(study), enabled: isLoaded });

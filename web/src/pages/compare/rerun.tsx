@@ -1,4 +1,4 @@
-// Rerun that makes the runs comparable.
+// Reruns a job so that the compared runs become comparable.
 import { Button } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';

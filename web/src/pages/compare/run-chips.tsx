@@ -1,4 +1,4 @@
-// Selected run numbers, each with a remove button. Numbers without a run are also shown.
+// The selected run numbers, each with a remove button. Includes numbers for which there is no run.
 interface RunChipsProps {
   numbers: readonly number[];
   onRemove: (number: number) => void;

@@ -1,4 +1,4 @@
-// Shows each run as a dot, for the main metrics.
+// Strip plots of the main metrics, which show each run as a dot.
 import type { Comparison } from '../../api';
 import { StripPlot } from '../../charts/strip-plot';
 import { areSingleRuns, countDirections, metricName } from '../../model/compare/metrics';

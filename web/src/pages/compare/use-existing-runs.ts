@@ -1,11 +1,12 @@
-// Finds the runs that still exist, after the server rejected a comparison because one is missing.
+// Determines which runs still exist, after the server rejected a comparison because a run is
+// missing.
 import { useQueries } from '@tanstack/react-query';
 import { ApiProblem } from '../../api';
 import { runQuery } from '../../api/queries';
 
 const isMissing = (error: unknown) => error instanceof ApiProblem && error.status === 404;
 
-/** Null unless `error` reports that a run is missing, and while the runs are loading. */
+/** Null while the runs are loading, or if `error` does not report a missing run. */
 export function useExistingRuns(
   numbers: readonly number[],
   error: unknown,

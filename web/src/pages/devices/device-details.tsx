@@ -1,4 +1,4 @@
-// All facts about a block device, in groups.
+// All properties of a block device, in groups.
 import type { Device } from '../../api';
 import { deviceFacts } from '../../model/host/device-facts';
 

@@ -1,4 +1,4 @@
-// Block devices of a host as a tree. A row expands to all facts about its device.
+// Block devices of a host as a tree. A row expands to show all properties of its device.
 import { Button } from '@mantine/core';
 import { useSessionStorage } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
@@ -10,7 +10,7 @@ import { deviceDraft, RUN_DRAFT_KEY } from '../../model/job/device-job';
 import { Card, Dot, ScrollRegion } from '../../ui/parts';
 import { DeviceDetails } from './device-details';
 
-/** Title and width in pixels. Columns with width 0 share the remaining width. */
+/** Title and width in pixels. Columns with width 0 share the remaining space. */
 const COLUMNS = [
   ['Device', 150],
   ['Size', 84],
@@ -135,11 +135,11 @@ function DeviceRow({ device, depth, open, onToggle }: DeviceRowProps) {
   );
 }
 
-/** Whether the identity only repeats the backing file. */
+/** Returns true if the identity would only repeat the backing file. */
 const isBackingFile = ({ identity, backing_file }: Device) =>
   backing_file != null && identity === `loop:${backing_file}`;
 
-/** Opens the form with a job that reads from the device. */
+/** Opens the run form with a job that reads from the device. */
 function TestButton({ device }: { device: Device }) {
   const [, setDraft] = useSessionStorage<object>({ key: RUN_DRAFT_KEY });
   const navigate = useNavigate();
@@ -156,7 +156,7 @@ function TestButton({ device }: { device: Device }) {
   );
 }
 
-/** The label is shown on phones, which have no header row. */
+/** The label is shown only on phones, where the header row is hidden. */
 function AccessCell({ label, access: { allowed, reason } }: { label: string; access: Access }) {
   return (
     <td className="access" data-label={label} title={reason ?? undefined}>

@@ -56,7 +56,7 @@ export function BulkBar({ runs, clear }: BulkBarProps) {
   );
 }
 
-/** Opens the trend of the runs if they performed the same test on the same machine. */
+/** If the runs performed the same test on the same machine, opens their trend. */
 function TrendButton({ runs }: { runs: readonly RunSummary[] }) {
   const [first] = runs;
   const { job_fingerprint: job, machine_fingerprint: machine } = first ?? {};
@@ -75,7 +75,7 @@ function TrendButton({ runs }: { runs: readonly RunSummary[] }) {
   );
 }
 
-/** Downloads one file per run. */
+/** Downloads one file for each run. */
 function download(numbers: readonly number[], format: 'csv' | 'ndjson') {
   for (const number of numbers) {
     const link = document.createElement('a');
@@ -85,7 +85,7 @@ function download(numbers: readonly number[], format: 'csv' | 'ndjson') {
   }
 }
 
-/** Applies an action to each run and shows how many succeeded. */
+/** Applies an action to each run and shows for how many it succeeded. */
 function useBulkAction() {
   const queryClient = useQueryClient();
   return async (
@@ -112,7 +112,7 @@ interface DialogProps {
 
 type ChangeTags = (tags: readonly string[]) => string[];
 
-/** Keeps tags that were added elsewhere since the list was loaded. */
+/** Keeps tags that others have added since the list was loaded. */
 async function changeTagsOf(run: RunSummary, change: ChangeTags): Promise<unknown> {
   const { number: n, tags, etag } = run;
   try {

@@ -1,4 +1,4 @@
-// Columns of the run table: title, width, cell, and the server's sort key.
+// Columns of the run table: title, width, cell, and sort key on the server.
 import { Link } from '@tanstack/react-router';
 import { Fragment, type ReactNode } from 'react';
 import type { RunSort, RunSummary } from '../../api';
@@ -25,9 +25,9 @@ import { Age } from './age';
 export interface RunColumn {
   key: string;
   title: string;
-  /** Pixels; 0 takes the remaining width. */
+  /** Width in pixels. 0 takes the remaining space. */
   width: number;
-  /** The width in a table with few columns, which should fit a phone. */
+  /** Width in pixels in a table with few columns, which should fit on a phone. */
   shortWidth?: number;
   numeric?: boolean;
   sort?: RunSort;
@@ -54,7 +54,10 @@ function Verdict({ run }: { run: RunSummary }) {
   return <VerdictBadge badge={badgeOf(run.verdict_class)} />;
 }
 
-/** If the title of a study run is too long, the study is clipped first, and the repeat never. */
+/**
+ * If the title of a study run is too long, the study name is clipped first. The repeat is never
+ * clipped.
+ */
 function Name({ run }: { run: RunSummary }) {
   const parts = studyTitle(run);
   return (
@@ -72,7 +75,7 @@ function Name({ run }: { run: RunSummary }) {
   );
 }
 
-/** Each tag opens the list of its runs. */
+/** Each tag links to the list of runs with that tag. */
 function Tags({ tags }: { tags: readonly string[] }) {
   return tags.map((tag, index) => (
     <Fragment key={tag}>
@@ -98,7 +101,7 @@ const latencyColumn = (key: string, title: string, field: LatencyField): RunColu
 });
 type LatencyField = 'lat_p50_ns' | 'lat_p99_ns' | 'lat_max_ns';
 
-/** All columns in display order. */
+/** All columns, in display order. */
 export const COLUMNS: readonly RunColumn[] = [
   {
     key: 'number',
@@ -198,10 +201,10 @@ export const COLUMNS: readonly RunColumn[] = [
   },
 ];
 
-/** The default on screens that are too narrow for more columns. */
+/** Default columns on narrow screens, such as phones. */
 export const NARROW_COLUMNS: readonly string[] = ['number', 'name', 'iops', 'verdict'];
 
-/** The default on tablets and in small windows. */
+/** Default columns on tablets and in small windows. */
 export const MEDIUM_COLUMNS: readonly string[] = [
   ...['number', 'name', 'status', 'verdict', 'rw', 'bs'],
   ...['iops', 'bandwidth', 'p99', 'when'],

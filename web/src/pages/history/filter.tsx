@@ -10,7 +10,7 @@ interface MenuProps<Value> {
   onChange: (value: Value) => void;
 }
 
-/** `value` is the whole filter. */
+/** `value`: the complete filter. */
 export function VerdictMenu({ value, onChange }: MenuProps<string>) {
   const chosen = termOf(value, 'verdict');
   const label = VERDICT_LABELS.find(({ name }) => name === chosen)?.label ?? chosen;
@@ -27,7 +27,7 @@ export function VerdictMenu({ value, onChange }: MenuProps<string>) {
   );
 }
 
-/** `value` lists the keys of the visible columns. */
+/** `value`: keys of the visible columns. */
 export function ColumnMenu({ value, onChange }: MenuProps<string[]>) {
   const toggle = (key: string) =>
     onChange(value.includes(key) ? value.filter((other) => other !== key) : [...value, key]);

@@ -1,4 +1,4 @@
-// Empty state of the run list: what Leadline shows, the demo run, and the experiments.
+// Empty state of the run list: what Leadline shows, the demo run, and experiments.
 import { Button } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';

@@ -1,4 +1,4 @@
-// Imports a fio result: a file or pasted text becomes a run.
+// Imports a fio result from a file or pasted text. The result becomes a run.
 import { Button, Textarea } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { type ChangeEvent, useState } from 'react';
@@ -22,7 +22,7 @@ export function ImportResultButton() {
   );
 }
 
-/** Whether the jobs of the result ran one after another, so that one group has to be chosen. */
+/** Whether the result has jobs that ran one after another, so that one group must be selected. */
 const isAboutGroups = (error: unknown) =>
   error instanceof ApiProblem && error.problems.some(({ code }) => code === 'several_groups');
 
@@ -35,7 +35,7 @@ function ImportForm({ onClose }: { onClose: () => void }) {
   const { mutate, isPending, error, reset } = useMutation({
     mutationFn: async (selected?: number) => {
       const query = selected ? { group: selected } : {};
-      // fio’s output may have text around its JSON, so it is sent unchanged.
+      // The text is sent unchanged, because fio’s output may have other text around its JSON.
       const body = text as unknown as Record<string, unknown>;
       const options = { body, bodySerializer: null, query, throwOnError: true } as const;
       return cacheRun((await importResult(options)).data);

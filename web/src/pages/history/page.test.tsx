@@ -22,7 +22,7 @@ const respond = (runs: RunSummary[]) =>
   });
 
 beforeEach(() => {
-  // jsdom has no layout: without a height the table renders no rows.
+  // jsdom has no layout, and a table without a height renders no rows.
   vi.spyOn(Element.prototype, 'clientHeight', 'get').mockReturnValue(600);
 });
 

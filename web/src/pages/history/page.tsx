@@ -1,5 +1,6 @@
 // History: all runs, filtered, sorted and paged by the server. The URL contains the filter, the
-// order and the columns of a saved view. The browser's own columns are in local storage.
+// sort order and, for a saved view, the columns. Otherwise, the columns are in the browser's local
+// storage.
 import { useLocalStorage, useMediaQuery } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
@@ -20,7 +21,7 @@ import { useSelection } from './use-selection';
 import { ViewMenu } from './views';
 import './history.css';
 
-// Not required for an empty list.
+// Loaded on demand: an empty list does not need it.
 const RunTable = lazy(() => import('./table'));
 const route = getRouteApi('/runs');
 
@@ -107,8 +108,8 @@ export function HistoryPage() {
 }
 
 /**
- * Keys of the visible columns, from the URL or else from this browser's storage. Changes are stored
- * in the browser, and in the URL if it contains columns.
+ * Keys of the visible columns, from the URL if it has columns, or from the browser's storage.
+ * Changes are saved in the browser's storage, and in the URL if it has columns.
  */
 function useShownColumns(
   inUrl: string | undefined,

@@ -30,7 +30,7 @@ function Table() {
 }
 
 it('rerenders only the selected row', async () => {
-  // jsdom has no layout: without a height the table renders no rows.
+  // jsdom has no layout, and a table without a height renders no rows.
   vi.spyOn(Element.prototype, 'clientHeight', 'get').mockReturnValue(600);
   showPage(Table, '/table');
   const box = await screen.findByRole('checkbox', { name: 'Select run 2' });

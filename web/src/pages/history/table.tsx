@@ -1,4 +1,5 @@
-// Run table. Only visible rows are rendered; spacers keep the scroll height of the loaded ones.
+// Run table. Only the visible rows are rendered; spacers preserve the scroll height of all loaded
+// rows.
 import { Checkbox } from '@mantine/core';
 import { useCallbackRef } from '@mantine/hooks';
 import { useVirtualizer } from '@tanstack/react-virtual';
@@ -10,16 +11,19 @@ import type { RunColumn } from './columns';
 import { useRowKeys } from './use-row-keys';
 
 const ROW_HEIGHT = 29;
-/** Rows rendered beyond the visible ones, so that fast scrolling does not show gaps. */
+/** Number of additional rows to render, so that fast scrolling does not show gaps. */
 const OVERSCAN = 12;
 
 /** In pixels. */
 const SELECT_WIDTH = 30;
-/** Minimum width of a column without a fixed width: in a short table, which should fit a phone. */
+/**
+ * Minimum width of a column without a fixed width, in a table with few columns, which should fit on
+ * a phone.
+ */
 const MIN_FLEXIBLE = { short: 70, long: 160 };
 const MAX_SHORT = 5;
 
-/** The width of each column; 0 takes the remaining width. */
+/** Widths of the columns. 0 takes the remaining space. */
 function widthsOf(columns: readonly RunColumn[]) {
   const isShort = columns.length <= MAX_SHORT;
   const widths = columns.map(({ width, shortWidth }) => (isShort && shortWidth) || width);
@@ -37,14 +41,14 @@ interface RunTableProps {
   onSort: (sort: RunSort) => void;
   selected: ReadonlySet<number>;
   onSelect: (selected: ReadonlySet<number>) => void;
-  /** Called near the last loaded row. */
+  /** Called when the last loaded row is almost visible. */
   onEnd: () => void;
 }
 
 export default function RunTable(props: RunTableProps) {
   const { runs, total, columns, sort, order, onSort, selected, onSelect, onEnd } = props;
   const scroller = useRef<HTMLElement>(null);
-  /** Number of the last clicked run. Its index would change when runs are added or removed. */
+  /** Number of the last clicked run. An index would become wrong when runs are added or removed. */
   const anchor = useRef<number | null>(null);
   const virtual = useVirtualizer({
     count: runs.length,
@@ -59,7 +63,7 @@ export default function RunTable(props: RunTableProps) {
     if (last && last.index >= runs.length - OVERSCAN) onEnd();
   }, [last, runs.length, onEnd]);
 
-  // Keep the callback stable, so that only changed rows rerender.
+  // Keeps the callback stable, so that only rows that have changed are rendered again.
   const select = useCallbackRef((index: number, extend: boolean) => {
     const number = runs[index]?.number ?? null;
     const anchorIndex = extend ? runs.findIndex((run) => run.number === anchor.current) : -1;

@@ -1,6 +1,6 @@
-// Arrow keys move focus between the rows of the run table, and x selects the focused row. They work
-// unless a field, menu or dialog has focus; in the filter field, the down arrow key moves focus to
-// the table.
+// Arrow keys move the focus between the rows of the run table, and x selects the focused row. These
+// keys are disabled while a field, menu or dialog has the focus. In the filter field, the down
+// arrow key moves the focus to the table.
 import { useCallbackRef } from '@mantine/hooks';
 import { type RefObject, useEffect } from 'react';
 
@@ -32,7 +32,7 @@ export function useRowKeys({ table, count, scrollTo, onSelect }: RowKeys) {
   });
   const focusRow = (index: number) => {
     scrollTo(index);
-    // The row may be rendered only after scrolling.
+    // A row that was not visible is rendered only after scrolling.
     requestAnimationFrame(() =>
       table.current
         ?.querySelector<HTMLElement>(`tr[data-index="${index}"] a`)

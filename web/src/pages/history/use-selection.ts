@@ -1,12 +1,12 @@
 // Selected runs of the current filter; changing the filter clears the selection. Changing the sort
-// order keeps it, even if it moves a run to a page that is not loaded.
+// order keeps it, even if a selected run moves to a page that is not loaded.
 import { useMemo, useState } from 'react';
 import type { RunSummary } from '../../api';
 
 type Runs = ReadonlyMap<number, RunSummary>;
 const NONE: Runs = new Map();
 
-/** `chosen` is sorted by number. Its summaries are updated from the list. */
+/** `chosen`: sorted by number. Its summaries are kept up to date from the list. */
 export function useSelection(filter: string | undefined, listed: readonly RunSummary[]) {
   const [stored, store] = useState({ filter, runs: NONE });
   const previous = stored.filter === filter ? stored.runs : NONE;

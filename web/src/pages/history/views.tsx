@@ -1,5 +1,5 @@
-// Menu of saved views, and the dialog that saves and deletes them. They are stored in the browser;
-// a link to a view works everywhere, because the URL contains the complete view.
+// Menu of saved views, and the dialog that saves and deletes them. Views are stored in the browser.
+// A link to a view works everywhere, because its URL contains the complete view.
 import { Button, TextInput } from '@mantine/core';
 import { useLocalStorage } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
@@ -17,7 +17,7 @@ import { Dialog } from '../../ui/dialog';
 import { MenuButton } from '../../ui/menu-button';
 import type { MenuEntry } from '../../ui/menu-entry';
 
-/** `search` describes the current view. */
+/** `search`: the current view. */
 export function ViewMenu({ search }: { search: ViewSearch }) {
   const [stored, store] = useLocalStorage<View[]>({ key: 'leadline-run-views', defaultValue: [] });
   const [isEditing, setIsEditing] = useState(false);

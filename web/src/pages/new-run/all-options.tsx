@@ -1,4 +1,4 @@
-// All other options, by group, with their help.
+// All options without their own form field, by group, with their help.
 import { TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { memo, useState } from 'react';

@@ -83,12 +83,12 @@ export const BasicFields = memo(({ form }: { form: JobForm }) => {
   );
 });
 
-/** More jobs are in a menu. */
+/** Maximum number of jobs to show as buttons. More jobs are in a menu. */
 const MAX_JOB_BUTTONS = 8;
 
 type JobChoiceProps = Pick<JobForm, 'names' | 'active' | 'setActive'>;
 
-/** The choice of the job in the form, if there are several. */
+/** Selects the job that the form shows, if there are several jobs. */
 function JobChoice({ names, active, setActive }: JobChoiceProps) {
   if (names.length < 2) return null;
   const props = {
@@ -105,7 +105,10 @@ function JobChoice({ names, active, setActive }: JobChoiceProps) {
   return <NativeSelect {...props} onChange={change} />;
 }
 
-/** All suggestions if the input is one of them, else those that start with the input. */
+/**
+ * If the input is one of the suggestions, returns all of them. Otherwise, returns those that start
+ * with the input.
+ */
 const suggest: OptionsFilter = ({ options, search }) => {
   const known = options as ComboboxItem[];
   return known.some(({ value }) => value === search)

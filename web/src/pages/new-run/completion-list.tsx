@@ -1,4 +1,4 @@
-// The list that completes job text, below the word at the caret.
+// The list of completions for job text. It is below the word at the caret.
 import { Combobox, useCombobox } from '@mantine/core';
 import { useEffect } from 'react';
 import type { Completion, CompletionItem } from '../../model/job/completion';
@@ -24,7 +24,7 @@ export function CompletionList({ state, text, scrollLeft }: CompletionListProps)
   });
   const position = positionAt(text, listed?.from ?? 0);
   useEffect(() => {
-    // Does not exist in jsdom.
+    // This method does not exist in jsdom.
     document.getElementById(itemId(listId, selected))?.scrollIntoView?.({ block: 'nearest' });
   }, [listId, selected]);
   return (

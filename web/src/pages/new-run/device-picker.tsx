@@ -1,4 +1,5 @@
-// Block devices to choose from. Unusable ones are collapsed and disabled, with the reason.
+// Block devices to choose from. Unusable devices are in a collapsed section. They are disabled, and
+// the reason is shown.
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { Access, Device } from '../../api';
@@ -10,7 +11,7 @@ import { ProblemNotice } from '../../ui/problem';
 import { optionProps } from './option-field';
 import type { JobEdits, JobForm } from './use-job-form';
 
-/** The stable path of a device, if it has one. */
+/** Returns the stable path of a device, or its kernel path if it has none. */
 const pathOf = ({ links, path }: Device) => links.find((link) => link.includes('/by-id/')) ?? path;
 
 interface DevicePickerProps {

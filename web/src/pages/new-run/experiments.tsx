@@ -1,4 +1,4 @@
-// The experiments shipped with the server, each with a description, published results, a plan for
+// The experiments that come with the server. Each has a description, published results, a plan for
 // this host, and a start button.
 import { Button } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';

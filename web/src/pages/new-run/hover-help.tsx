@@ -1,4 +1,4 @@
-// Help for the option under the pointer, above its line.
+// Help for the option under the pointer, shown above its line.
 import { Popover } from '@mantine/core';
 import { useDebouncedCallback, useWindowEvent } from '@mantine/hooks';
 import { type PointerEvent, useRef, useState } from 'react';
@@ -10,7 +10,7 @@ import { TextAnchor } from './text-anchor';
 
 const DELAY_MS = 300;
 
-/** The line under a resting pointer. */
+/** The line over which the pointer rests. */
 export function useHoveredLine(text: string) {
   const anchor = useRef<HTMLSpanElement>(null);
   const [line, setLine] = useState<number | null>(null);

@@ -1,4 +1,4 @@
-// The button that opens the import, and the draft that it creates.
+// The button that opens the import dialog, and the draft that the import creates.
 import { Button } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -7,7 +7,7 @@ import { stepsOf, studyOf } from '../../model/job/import';
 import { ImportDialog } from './import-dialog';
 import { useStoredStudy } from './use-study';
 
-/** An open import; null if it is closed. */
+/** The open import; null if the dialog is closed. */
 export interface ImportState {
   pasted: string | null;
   open: (text: string) => void;
@@ -21,7 +21,7 @@ export function useImportState(): ImportState {
 
 interface ImportButtonProps {
   state: ImportState;
-  /** Receives the jobs of a run as a job file. */
+  /** Receives the imported jobs of a run as a job file. */
   onUse: (text: string) => void;
 }
 

@@ -8,7 +8,7 @@ import { NewRunPage } from './page';
 const EMPTY: Import = { dialect: 'fio_command', document: null, notes: [], questions: [] };
 const JOB = { name: 'a', rw: 'read', direct: 1 };
 
-/** Fake of the server's import. */
+/** A fake of the server's import endpoint. */
 function importOf({ text, variables }: ImportRequest): Import {
   if (text.includes('10sec')) {
     const note = {

@@ -1,4 +1,4 @@
-// Pasted job files and commands: how they are interpreted, before they become a draft.
+// Shows how pasted job files and commands are interpreted, before they become a draft.
 import { Button, Textarea, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
@@ -108,7 +108,10 @@ interface QuestionsProps {
   onChange: (name: string, value: string) => void;
 }
 
-/** Answered questions are no longer in the import, but their fields remain. */
+/**
+ * The server no longer returns questions that have been answered, but their fields stay in the
+ * form.
+ */
 function Questions({ questions, variables, onChange }: QuestionsProps) {
   const answered = Object.keys(variables).filter((name) =>
     questions.every((question) => question.name !== name),

@@ -1,11 +1,11 @@
-// Notes about imported text, at their lines.
+// Notes about imported text, each with its line.
 import type { ImportNote, ImportSeverity } from '../../api';
 
 const LABELS: Record<ImportSeverity, string> = { info: 'Note', warning: 'Warning', error: 'Error' };
 
 interface ImportNotesProps {
   notes: readonly ImportNote[];
-  /** Selects the part of the text that a note is about. */
+  /** Selects the text that a note refers to. */
   onSelect: (note: ImportNote) => void;
   onReplace: (note: ImportNote) => void;
 }

@@ -1,4 +1,4 @@
-// The fio job file as text, in sync with the form.
+// The fio job file as text. It is kept in sync with the form.
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useId, useRef } from 'react';
 import { optionsQuery } from '../../api/queries';
@@ -14,7 +14,7 @@ import './job-editor.css';
 
 interface JobEditorProps {
   draft: JobDraft;
-  /** Receives pasted commands instead of the text. */
+  /** Called with pasted commands, which are then not inserted into the text. */
   onPasteCommand?: (text: string) => void;
   /** Additional help below the editor. */
   children?: ReactNode;
@@ -22,7 +22,7 @@ interface JobEditorProps {
 
 export function JobEditor({ draft, onPasteCommand, children }: JobEditorProps) {
   const { text, setText, problems } = draft;
-  // Without options, which "All options" reports, the text can still be edited.
+  // If the options cannot be loaded, the text can still be edited. "All options" shows the error.
   const options = useQuery(optionsQuery).data ?? [];
   const area = useRef<HTMLTextAreaElement>(null);
   const helpId = useId();

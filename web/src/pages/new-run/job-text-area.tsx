@@ -1,4 +1,5 @@
-// The text of the job file with line numbers, completion and help for the option under the pointer.
+// The text area of the job file, with line numbers, completion, and help for the option under the
+// pointer.
 import { memo, type RefObject, useState } from 'react';
 import type { OptionDoc } from '../../api';
 import { needsImport } from '../../model/job/import';
@@ -14,7 +15,7 @@ interface JobTextAreaProps {
   badLines: ReadonlySet<number | null>;
   options: readonly OptionDoc[];
   completion: ReturnType<typeof useCompletion>;
-  /** ID of the help for the option at the caret. */
+  /** ID of the element with help for the option at the caret. */
   helpId: string;
   onPasteCommand?: (text: string) => void;
 }
@@ -70,13 +71,15 @@ export function JobTextArea({ area, text, setText, badLines, options, ...rest }:
 
 interface LineNumbersProps {
   count: number;
-  /** Zero-based lines with a problem, separated by spaces: compared by value. */
+  /** Zero-based lines with a problem, separated by spaces. As a string, it is compared by value. */
   badLines: string;
 }
 
 const LINES_PER_BLOCK = 100;
 
-/** In blocks, because a text is laid out again as a whole when a line is added. */
+/**
+ * Line numbers are in blocks, because adding a line to a text makes the browser lay out all of it.
+ */
 const LineNumbers = memo(({ count, badLines }: LineNumbersProps) => (
   <div className="line-numbers" aria-hidden>
     {Array.from({ length: Math.ceil(count / LINES_PER_BLOCK) }, (_, index) => {

@@ -1,5 +1,5 @@
-// Copies a run or study into the draft once, then changes the URL to the form's, so that a reload
-// keeps edits.
+// Copies a run or study into the draft once. Then changes the URL to that of the form, so that a
+// reload keeps edits.
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useCallback, useEffect } from 'react';
@@ -31,7 +31,7 @@ export function LoadStudyDraft({ number }: { number: number }) {
 interface LoadDraftProps<Data> {
   query: UseQueryResult<Data, unknown>;
   source: string;
-  /** The study form's search parameter. */
+  /** The search parameter that opens the study form. */
   study?: '1';
   onLoad: (data: Data) => void;
 }

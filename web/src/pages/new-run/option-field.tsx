@@ -10,7 +10,7 @@ export interface FieldState {
   edits: JobEdits;
 }
 
-/** What a memoized field shows of an option. */
+/** The properties of an option that a memoized field shows. */
 export const fieldState = ({ job, errors, edits }: JobForm, option: string): FieldState => ({
   value: job[option] ?? '',
   error: errors[option] ?? null,
@@ -38,11 +38,11 @@ const ORDER: ('label' | 'input' | 'error' | 'description')[] = [
 
 interface OptionFieldProps extends FieldState {
   doc: OptionDoc;
-  /** Name or alias that the job uses. */
+  /** The name or alias that the job uses. */
   option: string;
 }
 
-/** Memoized, because most of the more than 100 fields stay the same when one changes. */
+/** Memoized: when one of the more than 100 fields changes, most others stay the same. */
 export const OptionField = memo(({ doc, option, ...state }: OptionFieldProps) => {
   const { name, values, default: fallback, help } = doc;
   const props = {

@@ -1,4 +1,4 @@
-// What a run or study would overwrite, and the fields that confirm it.
+// The data that a run or study would overwrite, and fields to confirm it.
 import { TextInput } from '@mantine/core';
 import { memo } from 'react';
 import { Card } from '../../ui/parts';

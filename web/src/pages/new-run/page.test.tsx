@@ -195,7 +195,7 @@ describe('a copy of an earlier run', () => {
     await userEvent.type(await text(), 'iodepth=64');
     await act(async () => {
       client.setQueryData<object>(runQuery(5).queryKey, { ...FIVE, tags: ['tagged later'] });
-      // Observers are notified in the next task.
+      // Observers are notified in the next task, so wait for it.
       await new Promise((resolve) => setTimeout(resolve));
     });
     expect(await shown()).toContain('iodepth=64');

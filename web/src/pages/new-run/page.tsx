@@ -1,5 +1,5 @@
-// Form for a run, or with `?study=1` for a study: I/O path, workload, options, plan, start, next to
-// the job file.
+// Form for a run or, with `?study=1`, for a study: I/O path, workload, options, plan and start
+// button. The job file is next to it.
 import { Button } from '@mantine/core';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
@@ -64,7 +64,7 @@ function RunForm() {
   );
 }
 
-/** `?import=12` opens the jobs of an imported run in the import dialog. */
+/** With `?import=12`, the import dialog opens with the jobs of imported run 12. */
 function useImportOfRun(open: (text: string) => void) {
   const { import: number } = route.useSearch();
   const navigate = useNavigate();

@@ -1,4 +1,4 @@
-// The server's plan before the start: duration, writes, caveats.
+// The server's plan, shown before the start: duration, written bytes, and caveats.
 import { memo } from 'react';
 import type { Plan } from '../../api';
 import { bytes, text, UNKNOWN } from '../../model/format/numbers';

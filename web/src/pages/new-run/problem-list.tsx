@@ -3,12 +3,15 @@ import type { ReactNode } from 'react';
 import { plural } from '../../model/format/numbers';
 import type { FormProblem } from '../../model/job/form-problems';
 
-/** A file of another program can have a problem in each of thousands of lines. */
+/**
+ * Maximum number of problems to list. In a file of another program, each of thousands of lines can
+ * have one.
+ */
 const MAX_LISTED = 20;
 
 interface ProblemListProps {
   problems: readonly FormProblem[];
-  /** Rendered before the line number of each problem. */
+  /** Renders content in front of the line number of each problem. */
   prefix?: (problem: FormProblem) => ReactNode;
 }
 

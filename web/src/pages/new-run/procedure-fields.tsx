@@ -1,4 +1,4 @@
-// Chooses a test that defines the runs of a study, and its settings.
+// Selects a test that defines the runs of a study, and its settings.
 import { NativeSelect, NumberInput, TextInput } from '@mantine/core';
 import type {
   LoadCurveDefinition,
@@ -225,7 +225,7 @@ interface ListFieldProps {
   onChange: (values: string[] | undefined) => void;
 }
 
-/** Values separated by spaces; read when the field loses focus. */
+/** Field for values separated by spaces. They are parsed when the field loses focus. */
 function ListField({ label, placeholder, values, onChange }: ListFieldProps) {
   const text = values?.join(' ') ?? '';
   return (

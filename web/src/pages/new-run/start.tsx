@@ -1,5 +1,5 @@
-// Name, tags and the start button of a run or a study. A disabled button always shows the problems
-// next to it.
+// Name, tags and start button of a run or study. While the button is disabled, the problems are
+// shown next to it.
 import { Button, TagsInput, TextInput } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
@@ -67,7 +67,7 @@ export function NameAndTags({ kind, name, setName, tags, setTags }: NameAndTagsP
   );
 }
 
-/** Repeated clicks send the same idempotency key. */
+/** Repeated clicks send the same idempotency key, so only one run starts. */
 export function useStart<Started>(
   send: (request: IdempotentRequest) => Promise<Started>,
   onSuccess: (started: Started) => unknown,
@@ -80,12 +80,12 @@ export function useStart<Started>(
 interface StartButtonProps {
   start: () => void;
   pending: boolean;
-  /** Shown instead of `children`; prevents the start. */
+  /** If set, shown instead of `children`, and the start is disabled. */
   problems: ReactNode;
   children?: ReactNode;
 }
 
-/** Starts on a click or on Ctrl Enter. */
+/** Button that starts the run or study, also with Ctrl+Enter. */
 export function StartButton({ start, pending, problems, children }: StartButtonProps) {
   const isBlocked = Boolean(problems);
   const startIfReady = () => {

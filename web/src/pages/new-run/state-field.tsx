@@ -12,7 +12,7 @@ interface StateFieldProps {
   states: readonly StateOption[];
 }
 
-/** "Unchanged" removes the option from the job. */
+/** For "Unchanged", the option is removed from the job. */
 export function StateField({ form, option, label, states }: StateFieldProps) {
   const id = useId();
   const { value: set, error } = optionProps(form, option);

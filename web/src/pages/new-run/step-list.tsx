@@ -1,5 +1,5 @@
-// Steps of a study, one per row. The selected one is shown in the form below. Alt with an arrow key
-// moves the focused step.
+// The steps of a study, one per row. The form below shows the selected step. Alt and an arrow key
+// move the focused step.
 import { Button, TextInput } from '@mantine/core';
 import { type KeyboardEvent, useEffect, useRef } from 'react';
 import { plural } from '../../model/format/numbers';
@@ -18,7 +18,7 @@ import { stepSummary } from '../../model/study/step-summary';
 import { Badge, Card } from '../../ui/parts';
 import type { StudyEditor } from './use-study';
 
-/** Applies an edit, then focuses the element that matches the selector. */
+/** Applies an edit, and then focuses the element that matches the selector. */
 type Edit = (
   edit: (draft: StudyDraft) => StudyDraft,
   focus: (edited: StudyDraft) => string,
@@ -31,7 +31,7 @@ export function StepList({ study }: { study: StudyEditor }) {
   const { steps } = study.draft;
   const list = useRef<HTMLOListElement>(null);
   const nextFocus = useRef<string | null>(null);
-  // Moving an element in the DOM drops its focus.
+  // Restore the focus, which an element loses when it is moved in the DOM.
   useEffect(() => {
     if (nextFocus.current === null) return;
     list.current?.querySelector<HTMLElement>(nextFocus.current)?.focus();

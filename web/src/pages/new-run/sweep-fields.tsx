@@ -1,10 +1,10 @@
-// Fields for the swept options of a study: an option and its values, separated by spaces or
-// commas; values with commas are quoted.
+// Fields for the swept options of a study. Values are separated by spaces or commas; values that
+// contain commas are quoted.
 import { Button, TextInput } from '@mantine/core';
 import type { SweepField } from '../../model/study/draft';
 import type { StudyEditor } from './use-study';
 
-/** The editor's maximum number of swept options. */
+/** Maximum number of swept options in the form. */
 const MAX_AXES = 4;
 
 export function SweepFields({ study: { draft, change, problems } }: { study: StudyEditor }) {

@@ -1,4 +1,5 @@
-// An invisible element over a character of the job text, for lists and help next to it.
+// An invisible element over a character of the job text. It positions lists and help next to the
+// character.
 import type { Ref } from 'react';
 import { LINE_HEIGHT, PADDING, type TextPosition } from '../../model/job/text-position';
 
@@ -8,7 +9,7 @@ interface TextAnchorProps extends TextPosition {
   ref?: Ref<HTMLSpanElement>;
 }
 
-/** One character wide (`ch`). */
+/** Width of the anchor: one character (`ch`). */
 export function TextAnchor({ line, column, scrollLeft, ref }: TextAnchorProps) {
   const style = {
     top: PADDING.top + LINE_HEIGHT * line,

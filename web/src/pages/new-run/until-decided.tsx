@@ -1,9 +1,9 @@
-// Option of a study with two steps: end as soon as their comparison is decided.
+// Option for a study with two steps: end as soon as the comparison of the steps is decided.
 import { Checkbox, MultiSelect } from '@mantine/core';
 import { lookMetric } from '../../model/study/looks';
 import type { StudyEditor } from './use-study';
 
-/** Metrics that are useful for ending a study. */
+/** Metrics that are useful for deciding when a study ends. */
 const METRICS = [
   'read_iops',
   'read_lat_mean_ns',
@@ -19,7 +19,7 @@ const METRICS = [
 export function UntilDecided({ study: { draft, change, problems } }: { study: StudyEditor }) {
   const set = (untilDecided: string[] | undefined) => change((old) => ({ ...old, untilDecided }));
   const { untilDecided } = draft;
-  // Two steps, or one step with two swept values; the server checks their number.
+  // Two steps, or one step with two swept values. The server verifies the number.
   if ((draft.repeats ?? 1) < 2 && !untilDecided) return null;
   const error = problems.get(-1)?.find(({ option }) => option?.startsWith('until_decided'));
   return (

@@ -1,7 +1,7 @@
-// Keeps values that are computed on each render.
+// Keeps values stable that are recomputed on each render.
 import { useMemo } from 'react';
 
-/** The same object until its JSON changes, so that memoized components are not rendered again. */
+/** Returns the same object until its JSON changes, so that memoized components do not rerender. */
 export function useByValue<Value>(value: Value): Value {
   const json = JSON.stringify(value);
   return useMemo(() => JSON.parse(json) as Value, [json]);

@@ -1,4 +1,4 @@
-// Keyboard and state of the list that completes job text at the caret.
+// Keyboard handling and state of the completion list for job text.
 import {
   type ChangeEvent,
   type KeyboardEvent,
@@ -10,7 +10,7 @@ import {
 import type { OptionDoc } from '../../api';
 import { type Completion, type CompletionItem, completionAt } from '../../model/job/completion';
 
-/** `requested` with Ctrl+Space, which also lists all names on an empty line. */
+/** `requested`: opened with Ctrl+Space, which also lists all names on an empty line. */
 type Opened = 'typed' | 'requested' | null;
 
 export interface CompletionState {
@@ -43,19 +43,19 @@ export function useCompletion(
   const accept = ({ insert }: CompletionItem) => {
     if (!listed || !area.current) return;
     replaceText(area.current, listed.from, listed.to, insert);
-    // The value of the accepted option is next.
+    // After accepting an option, complete its value.
     setOpened(insert.endsWith('=') ? 'typed' : null);
   };
 
   const move = (step: number, count: number) => setSelected((selected + step + count) % count);
 
-  /** Returns whether the key was handled. */
+  /** Returns true if the key was handled. */
   const press = (key: string, { word, items }: Completion): boolean => {
     const item = items[selected] ?? items[0];
     const step = MOVES[key];
     if (step) move(step, items.length);
     else if (key === 'Escape') close();
-    // A name without a value is complete: fio's `time_based` is `time_based=1`.
+    // A name without a value is valid: in fio, `time_based` means `time_based=1`.
     else if (key === 'Enter' && item && isComplete(item, word)) return false;
     else if ((key === 'Enter' || key === 'Tab') && item) accept(item);
     else return false;
@@ -97,7 +97,7 @@ const isComplete = ({ label, doc }: CompletionItem, word: string) =>
 const hasModifier = (event: KeyboardEvent) =>
   event.ctrlKey || event.metaKey || event.altKey || event.shiftKey;
 
-/** Typing opens the list, deleting keeps it open, and other changes, such as pasting, close it. */
+/** Typing opens the list, and deleting keeps it open. Other changes, such as pasting, close it. */
 function openedAfter({ inputType, data }: InputEvent, old: Opened): Opened {
   const isTyped = inputType === 'insertText' || inputType === 'insertCompositionText';
   if (isTyped && data && !data.includes('\n')) return 'typed';
@@ -106,7 +106,7 @@ function openedAfter({ inputType, data }: InputEvent, old: Opened): Opened {
 
 function replaceText(area: HTMLTextAreaElement, from: number, to: number, insert: string) {
   area.setSelectionRange(from, to);
-  // Deprecated, but the only way to insert text that can be undone with Ctrl+Z.
+  // `execCommand` is deprecated, but it is the only way to insert text that Ctrl+Z can undo.
   if (document.execCommand?.('insertText', false, insert)) return;
   area.setRangeText(insert, from, to, 'end');
   area.dispatchEvent(new InputEvent('input', { bubbles: true, inputType: 'insertText' }));

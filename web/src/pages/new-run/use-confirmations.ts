@@ -1,10 +1,10 @@
-// Confirmations of data that a run or study overwrites. A person types the text of each target; the
+// Confirmations for data that a run or study overwrites. The user types a text for each target; the
 // codes come from the plan.
 import { useCallback, useMemo, useState } from 'react';
 import type { Confirmation, Problem } from '../../api';
 import type { FormProblem } from '../../model/job/form-problems';
 
-/** A target that would be overwritten, with the typed confirmation. */
+/** A target that would be overwritten, and the confirmation that the user has typed. */
 export interface Overwrite {
   path: string;
   kind: Confirmation['kind'];
@@ -19,13 +19,13 @@ export interface Overwrite {
 export interface Confirmations {
   overwrites: Overwrite[];
   setTyped: (path: string, typed: string) => void;
-  /** The `confirm` field of the request; undefined without confirmed targets. */
+  /** The `confirm` field of the request; undefined if no target is confirmed. */
   confirm: string[] | undefined;
-  /** One for each unconfirmed target. */
+  /** One problem for each target that is not confirmed. */
   problems: FormProblem[];
 }
 
-/** `needed` comes from the plan. Each step of a study has its own code for the same target. */
+/** `needed`: from the plan. Each step of a study has its own code, even for the same target. */
 export function useConfirmations(needed: readonly Confirmation[] = NONE): Confirmations {
   const [typed, setTyped] = useState<Record<string, string>>({});
   const found = useMemo(() => confirmationsOf(needed, typed), [needed, typed]);
@@ -63,5 +63,5 @@ const unconfirmed = ({ path, text }: Overwrite): FormProblem => ({
   remedy: `Type ${text} under "Overwrites" to confirm.`,
 });
 
-/** The form itself prompts for missing confirmations. */
+/** Missing confirmations are not shown as problems, because the form prompts for them. */
 export const isNotConfirmed = ({ code }: Problem) => code === 'not_confirmed';

@@ -15,7 +15,7 @@ interface Props {
 const useForm = ({ text, problems = [], change }: Props & { change: ChangeText }) =>
   useJobForm(useJobText(text, change).jobs, problems, change);
 
-/** The form of a text, and the texts after each edit. */
+/** Creates the form of a text. Also returns the text after each edit. */
 function formOf({ text }: Props) {
   const edited: string[] = [];
   const change: ChangeText = (edit) => {

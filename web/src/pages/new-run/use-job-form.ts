@@ -1,4 +1,4 @@
-// One job of the text as form fields, which edit the text in place.
+// One job of the text as form fields. The fields edit the text in place.
 import { useMemo, useState } from 'react';
 import type { FormProblem } from '../../model/job/form-problems';
 import { type JobOptions, jobsOf, parseJobText, setOption } from '../../model/job/job-text';
@@ -7,26 +7,29 @@ import { useByValue } from './use-by-value';
 /** Edits the text, which is stored elsewhere. */
 export type ChangeText = (edit: (text: string) => string) => void;
 
-/** Edits of the job in the form. The same object until another job is selected. */
+/** Edits the job that the form shows. The object stays the same until another job is selected. */
 export interface JobEdits {
   /** Edits the text; `active` is the index of the job. */
   edit: (change: (text: string, active: number) => string) => void;
-  /** Sets an option. An empty value does not remove its line from the text. */
+  /** Sets an option. An empty value keeps the option's line in the text. */
   set: (option: string, value: string) => void;
   unset: (option: string) => void;
   unsetIfEmpty: (option: string) => void;
 }
 
-/** The same object until a field changes: typing elsewhere in the text does not render the form. */
+/**
+ * Stays the same object until a field changes, so that typing elsewhere in the text does not
+ * rerender the form.
+ */
 export interface JobForm {
   /** Names of all jobs. */
   names: readonly string[];
-  /** Index of the job in the form. */
+  /** Index of the job that the form shows. */
   active: number;
   setActive: (job: number) => void;
-  /** The job in the form. */
+  /** The job that the form shows. */
   job: JobOptions;
-  /** Problems of this job by option. */
+  /** Problems of the job, by option. */
   errors: Readonly<Record<string, string>>;
   edits: JobEdits;
 }

@@ -1,5 +1,5 @@
-// The job text that the form edits. It is stored elsewhere (use-run-draft, use-study). The fields of
-// the form are in use-job-form.
+// The job text that the form edits. It is stored elsewhere (use-run-draft, use-study). See
+// use-job-form for the fields of the form.
 import { useCallback, useMemo } from 'react';
 import type { Plan } from '../../api';
 import type { FormProblem } from '../../model/job/form-problems';
@@ -12,11 +12,11 @@ interface JobText {
   text: string;
   setText: (text: string) => void;
   file: JobFile;
-  /** The same object until an option changes. */
+  /** Stays the same object until an option changes. */
   jobs: JobOptions[];
 }
 
-/** A job text with its form, its plan and its problems. */
+/** A job text, with its form, plan and problems. */
 export interface JobDraft extends JobText, PlanState<Plan> {
   form: JobForm;
   problems: FormProblem[];

@@ -1,4 +1,4 @@
-// The server's plan for a draft. Planning does not start a run.
+// The server's plan for a draft. Planning does not start anything.
 import { useDebouncedValue } from '@mantine/hooks';
 import { type QueryKey, type UseQueryOptions, useQuery } from '@tanstack/react-query';
 import type { ProblemDetails } from '../../api';
@@ -7,12 +7,12 @@ const DEBOUNCE_MS = 250;
 
 export interface PlanState<Plan> {
   plan: Plan | undefined;
-  /** False while `plan` belongs to an older request. */
+  /** False if `plan` is for an older request. */
   isPlanCurrent: boolean;
   planError: ProblemDetails | null;
 }
 
-/** Plans `request` when typing pauses, unless it is incomplete. */
+/** Plans `request` after a pause in typing, unless the request is incomplete. */
 export function usePlan<Request, Plan, Key extends QueryKey>(
   request: Request,
   queryOf: (request: Request) => UseQueryOptions<Plan, ProblemDetails, Plan, Key>,

@@ -1,4 +1,4 @@
-// Draft of a run, stored in the browser session. It may start as a copy of an earlier run.
+// Draft of a run, stored for the browser session. It can start as a copy of an earlier run.
 import { useSessionStorage } from '@mantine/hooks';
 import { useMemo } from 'react';
 import type { Plan, Run, RunRequest } from '../../api';
@@ -28,14 +28,16 @@ const EMPTY: StoredDraft = { text: DEFAULT_JOB_TEXT, name: '', tags: [] };
 export interface RunDraft extends JobDraft, Omit<StoredDraft, 'text'> {
   setName: (name: string) => void;
   setTags: (tags: string[]) => void;
-  /** Replaces the job text and removes the reference to the copied run. */
+  /** Replaces the job text, and removes the link to the copied run. */
   loadText: (text: string) => void;
   confirmations: Confirmations;
-  /** The same object until what it sends changes. */
+  /** Stays the same object until the fields that are sent change. */
   request: RunRequest;
 }
 
-/** Not synchronized, because other pages that store a draft are not shown together with the form. */
+/**
+ * Not synchronized: other pages that store a draft are never shown at the same time as the form.
+ */
 export const useStoredDraft = () =>
   useSessionStorage<StoredDraft>({ key: 'leadline-run', defaultValue: EMPTY, sync: false });
 
@@ -53,7 +55,7 @@ export function useRunDraft(): RunDraft {
   const { changeText } = setters;
   const jobText = useJobText(text, changeText);
   const { file, jobs } = jobText;
-  // Name and tags do not change the plan.
+  // The name and tags do not affect the plan.
   const planRequest = useMemo((): RunRequest => ({ jobs, sample_ms: sampleMs }), [jobs, sampleMs]);
   const isComplete = file.errors.length === 0 && jobs.length > 0;
   const plan = usePlan(planRequest, planQuery, isComplete);

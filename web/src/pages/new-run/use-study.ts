@@ -1,5 +1,6 @@
-// Draft of a study, stored in the browser session. The form shows one step; the server plans all
-// steps together, each based on the state that the previous steps leave.
+// Draft of a study, stored for the browser session. The form shows one step. The server plans all
+// steps together, because each step depends on the state in which the previous steps leave the
+// targets.
 import { useSessionStorage } from '@mantine/hooks';
 import { useCallback, useMemo } from 'react';
 import type { StudyDefinition, StudyPlan } from '../../api';
@@ -28,25 +29,25 @@ export interface StudyEditor {
   draft: StudyDraft;
   change: (edit: (draft: StudyDraft) => StudyDraft) => void;
   clear: () => void;
-  /** Index of the step in the form. */
+  /** Index of the step that the form shows. */
   index: number;
-  /** Job text of that step. */
+  /** Job text of the step that the form shows. */
   job: JobDraft;
   document: StudyDefinition;
   plan: StudyPlan | undefined;
-  /** False while `plan` belongs to an older draft. */
+  /** False if `plan` is for an older draft. */
   isPlanCurrent: boolean;
   confirmations: Confirmations;
-  /** By step index; -1 for the study itself. */
+  /** Problems by step index; -1 is the study itself. */
   problems: Map<number, FormProblem[]>;
   hasProblems: boolean;
 }
 
-/** Null when there is no draft. */
+/** Null if there is no draft. */
 export const useStoredStudy = () =>
   useSessionStorage<StudyDraft | null>({ key: 'leadline-study', defaultValue: null });
 
-/** Appends a job text to the draft as a new step. */
+/** Adds a job text to the end of the draft, as a new step. */
 export function useAddToStudy() {
   const [stored, store] = useStoredStudy();
   const addToStudy = (text: string, sampleMs?: number) =>
@@ -55,8 +56,8 @@ export function useAddToStudy() {
 }
 
 /**
- * The plan of the first study step that a form step becomes. Runs are in random order, so it is not
- * the first plan.
+ * Returns the plan of the first study step that is created from a form step. It is not the first
+ * plan, because runs are in random order.
  */
 function firstPlan({ steps }: StudyPlan, index: number) {
   const first = firstStep(index, steps);

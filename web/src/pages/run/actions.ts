@@ -1,4 +1,4 @@
-// Run mutations: rerun, cancel, edit, delete. Failures show a toast.
+// Mutations of runs: rerun, cancel, edit, delete. Errors are shown as a toast.
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -9,7 +9,7 @@ import { IdempotentRequest, startRerun } from '../../api/start';
 import { notifyError } from '../../ui/notify';
 import { useOpenRun } from '../../ui/run-links';
 
-/** Starts the same jobs, with the options of `patch` changed, and opens the new run. */
+/** Starts the same jobs with the options in `patch`, and opens the new run. */
 export function useRerun(run: Run) {
   const [request] = useState(() => new IdempotentRequest());
   const navigate = useNavigate();
@@ -18,7 +18,7 @@ export function useRerun(run: Run) {
     onSuccess: useOpenRun(),
     onError: (error, { patch }) => {
       notifyError(error);
-      // The form shows what would be overwritten and prompts for a new confirmation.
+      // Open the form, which shows what would be overwritten and prompts for a new confirmation.
       if (needsConfirmation(error) && !patch) {
         void navigate({ to: '/new', search: { from: String(run.number) } });
       }
@@ -30,7 +30,7 @@ export function useRerun(run: Run) {
 const needsConfirmation = (error: unknown) =>
   error instanceof ApiProblem && error.problems.some(({ code }) => code === 'not_confirmed');
 
-/** Cancels a run; its results so far are kept. */
+/** Cancels a run. Results measured so far are kept. */
 export function useCancel({ number: n }: Run) {
   const { mutate, isPending } = useMutation({
     mutationFn: () => cancelRun({ path: { n } }),
@@ -42,8 +42,8 @@ export function useCancel({ number: n }: Run) {
 type EditableField = 'name' | 'tags' | 'notes';
 
 /**
- * An editable run field. `value` is the last input, even while it is being saved and after a failed
- * save (`unsaved`); the cached run changes only after the server has stored it.
+ * An editable run field. `value` is the last input, even while it is being saved or after saving
+ * has failed (`unsaved`). The cached run changes only after the server has stored the value.
  */
 export function useRunField<Field extends EditableField>(run: Run, field: Field) {
   const queryClient = useQueryClient();
@@ -60,7 +60,7 @@ export function useRunField<Field extends EditableField>(run: Run, field: Field)
       ),
     onError: (error) => {
       notifyError(error);
-      // The run may have been changed elsewhere. Reload it, so that the next attempt succeeds.
+      // The run may have been changed elsewhere. Reload it, so that the next attempt can succeed.
       void queryClient.invalidateQueries({ queryKey: runQuery(run.number).queryKey });
     },
   });
@@ -69,7 +69,7 @@ export function useRunField<Field extends EditableField>(run: Run, field: Field)
   return { value, save, unsaved: isError };
 }
 
-/** Deletes a finished run and opens the list. */
+/** Deletes a finished run, and opens the run list. */
 export function useDelete({ number: n }: Run) {
   const navigate = useNavigate();
   const { mutate } = useMutation({

@@ -1,4 +1,4 @@
-// The form that adds an annotation. Its code is loaded on demand.
+// Form that adds an annotation. Its code is loaded on demand.
 import { Button, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { createAnnotation, type Run } from '../../api';
@@ -6,13 +6,13 @@ import type { LiveRun } from '../../charts/use-live-run';
 import { originMs } from '../../model/fold/series-view';
 import { notifyError } from '../../ui/notify';
 
-/** In bytes, as in the server. */
+/** Limit in bytes, as on the server. */
 const MAX_TEXT = 500;
 
 interface AnnotationFormProps {
   run: Run;
   live: LiveRun;
-  /** Since the start of the measurement. */
+  /** Time since the start of the measurement. */
   seconds: number;
   onAdded: () => void;
 }

@@ -1,4 +1,5 @@
-// Annotations of the run (notes at points in time): a button that adds one, and their list.
+// Annotations of the run, which are notes at points in time: their list, and a button that adds
+// one.
 import { Button } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -14,7 +15,10 @@ import { useIsSaved } from '../../ui/saved';
 
 const formCode = onDemand(() => import('./annotation-form'));
 
-/** Opens the dialog at the time of the crosshair, the latest sample, or the middle of the zoom. */
+/**
+ * Opens the dialog. The time is that of the crosshair, the latest sample, or the middle of the
+ * zoomed range.
+ */
 export function AnnotateButton({ run, live }: { run: Run; live: LiveRun }) {
   const [seconds, setSeconds] = useState<number | null>(null);
   const code = useOnDemand(formCode, seconds !== null);

@@ -1,5 +1,5 @@
-// Counters behind the verdict, from the job down to the device, each with the command that shows it
-// without Leadline.
+// The counters behind the verdict, from the job down to the device. Each comes with the shell
+// command that shows it without Leadline.
 import type { Proof } from '../../api';
 import { toneOf } from '../../charts/verdict-badge';
 import { LAYER_LABELS } from '../../model/gauge/layers';
@@ -11,7 +11,7 @@ import { Badge, Card } from '../../ui/parts';
 
 const HEADERS = ['Before', 'After', 'Difference', 'Unit', 'Command'];
 
-/** Counters of one direction. */
+/** The counters of one direction. */
 export function CountersCard({ line: { direction, proof } }: { line: VerdictLine }) {
   const title = `Counters for ${direction}s`;
   if (proof.length === 0)

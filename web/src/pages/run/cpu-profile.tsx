@@ -1,4 +1,4 @@
-// CPU profile of the runner (profile=1): flame graph and hottest functions.
+// CPU profile of the runner (profile=1): flame graph and functions with the most samples.
 import type { Run } from '../../api';
 import { FlameGraph } from '../../charts/flame-graph';
 import { type LiveRun, useLiveValue } from '../../charts/use-live-run';
@@ -9,7 +9,7 @@ import { NamedRows } from '../../ui/named-rows';
 import { Card } from '../../ui/parts';
 import { useIsSaved } from '../../ui/saved';
 
-/** Maximum number of rows in the table. */
+/** Maximum number of table rows. */
 const MAX_FUNCTIONS = 8;
 
 export function CpuProfile({ run, live: { fold, chartGroup } }: { run: Run; live: LiveRun }) {

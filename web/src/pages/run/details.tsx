@@ -76,7 +76,7 @@ export default function Details({ run, live }: { run: Run; live: LiveRun }) {
   );
 }
 
-/** As the program printed them. Options that are not listed have its defaults. */
+/** The job's options as the program printed them. All other options have the program's defaults. */
 function optionsOf({ report }: Run, job: Job): [name: string, value: string][] {
   const hosts = report?.foreign?.hostnames ?? [];
   return [
@@ -88,7 +88,7 @@ function optionsOf({ report }: Run, job: Job): [name: string, value: string][] {
   ];
 }
 
-/** Collapsed by default. */
+/** A card that is collapsed by default. */
 function FactsCard({ title, of, summary }: { title: string; of: object; summary?: string }) {
   const facts = fieldRows(of);
   return (
@@ -115,12 +115,15 @@ function timesOf(run: Run) {
   return times;
 }
 
-/** The fields are below the first screen, and their code is as large as the rest of the page. */
+/**
+ * Loaded on demand: the fields are below the first screen, and their code is as large as the rest
+ * of the page.
+ */
 const fieldsCode = onDemand(() => import('./tags-and-notes'));
 
 function TagsAndNotes({ run, live }: { run: Run; live: LiveRun }) {
   const { ref, inViewport } = useInViewport<HTMLDivElement>();
-  // Before the results are loaded, everything is on the first screen.
+  // Wait for the results: before they are loaded, the page is so short that the fields are visible.
   const isLoaded = useLiveValue(live.chartGroup, () => live.bucketed || live.fold.lastSeq >= 0);
   const isVisible = inViewport || typeof IntersectionObserver === 'undefined';
   const code = useOnDemand(fieldsCode, isLoaded && isVisible);

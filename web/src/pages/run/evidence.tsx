@@ -1,5 +1,5 @@
-// Sections below the charts of a run page: findings, targets, latency distribution and details. Its
-// code is loaded after the first screen.
+// The sections below the charts: findings, targets, latency distribution and details. Their code is
+// loaded after the first screen.
 import type { Run } from '../../api';
 import type { LiveRun } from '../../charts/use-live-run';
 import { CpuProfile } from './cpu-profile';

@@ -1,4 +1,4 @@
-// Findings of the report, most severe first, each with its remedy.
+// The findings of the report, most severe first. Each comes with its remedy.
 import type { Run, Severity } from '../../api';
 import { type LiveRun, useLiveValue } from '../../charts/use-live-run';
 import { Command } from '../../ui/command';

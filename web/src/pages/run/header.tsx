@@ -69,7 +69,7 @@ function Actions({ run, isFinished }: { run: Run; isFinished: boolean }) {
   );
 }
 
-/** In bytes, as in the server. */
+/** Limit in bytes, as on the server. */
 const MAX_NAME = 200;
 
 function NameField({ run }: { run: Run }) {
@@ -106,17 +106,17 @@ function RerunButtons({ run }: { run: Run }) {
   );
 }
 
-/** Leadline does not repeat runs of other programs: their jobs are imported, with notes. */
+/** Imports the jobs of an imported run, with notes. Leadline does not rerun such a run directly. */
 const UseJobsButton = ({ run }: { run: Run }) => (
   <LinkButton to="/new" search={{ import: String(run.number) }}>
     Import its jobs
   </LinkButton>
 );
 
-/** The results of this test on this machine over time. */
+/** Link to the results of this test on this machine over time. */
 function TrendButton({ run }: { run: Run }) {
   const { job_fingerprint: job, machine_fingerprint: machine, number } = run;
-  // Reserves its width while the run is active.
+  // Reserve the width of the link while the run is active.
   if (!job || !machine)
     return isActive(run) ? (
       <Button disabled title="Trends show complete runs">

@@ -1,4 +1,4 @@
-// Screen reader announcements: each status once, then the verdict. Metrics are not announced,
+// Screen reader announcements: each status once, and then the verdict. Metrics are not announced,
 // because they change ten times a second.
 import type { Run } from '../../api';
 import { type LiveRun, useLiveValue } from '../../charts/use-live-run';

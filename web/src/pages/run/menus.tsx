@@ -39,7 +39,7 @@ interface ExportedFile {
   label: string;
   format: ExportFormat;
   extension: string;
-  /** Whether the export contains results, so that it is complete only after the run. */
+  /** Whether the export contains results, which are complete only after the run has ended. */
   isResult: boolean;
 }
 

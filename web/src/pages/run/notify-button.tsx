@@ -1,9 +1,9 @@
-// Requests permission to show a notification when the run ends in a background tab.
+// Button that requests permission to show a notification when a run in a background tab ends.
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { canNotify } from './use-tab-title';
 
-/** Renders nothing once the user has decided. */
+/** Renders nothing after the user has decided. */
 export function NotifyButton() {
   const [permission, setPermission] = useState(() =>
     canNotify() ? Notification.permission : 'denied',

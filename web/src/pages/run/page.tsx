@@ -1,4 +1,4 @@
-// One run, live or finished: both render the same fold.
+// Page of a run. Live and finished runs are rendered from the same fold.
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { lazy, Suspense, useDeferredValue } from 'react';
@@ -58,7 +58,7 @@ function RunView({ run }: { run: Run }) {
   );
 }
 
-/** A run that only checks written blocks. */
+/** Returns true if the run only verifies blocks that were written before. */
 const isUnmeasured = ({ resolved }: Run) =>
   !!resolved?.length && resolved.every((job) => job.verify?.only);
 
@@ -73,7 +73,7 @@ function ForeignTimeSeries({ run }: { run: Run }) {
   );
 }
 
-/** A run that failed before its first sample has only details. */
+/** A run that failed before its first sample has no results, only details. */
 function Results({ run, live }: { run: Run; live: LiveRun }) {
   const { fold, bucketed, chartGroup } = live;
   const isEmpty = useLiveValue(
@@ -81,7 +81,7 @@ function Results({ run, live }: { run: Run; live: LiveRun }) {
     () => isFinal(fold.status) && !bucketed && !fold.result && fold.series.points.length === 0,
   );
   const isLoading = useLiveValue(chartGroup, () => !bucketed && fold.lastSeq < 0);
-  // Without a connection, the page has no other content.
+  // Also show this without a connection, because there is nothing else to show.
   const isShown = useDeferredValue(!isLoading || live.connection === 'lost', false);
   const evidence = isShown && (
     <Suspense>

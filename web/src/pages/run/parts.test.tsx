@@ -100,7 +100,7 @@ describe('a hang', () => {
     expect(notice).toBeEmptyDOMElement();
     hang(5200);
     expect(screen.getByText('No I/O has completed for 5.2 s')).toBeVisible();
-    // Announced once, not with every sample.
+    // The status is announced once, not with every sample.
     const announced = notice.querySelector('.hidden')?.textContent;
     hang(5300);
     expect(notice.querySelector('.hidden')?.textContent).toBe(announced);
@@ -280,7 +280,7 @@ describe('tags and notes', () => {
   const stored = { ...RUN, created_at_ms: 0, tags: ['old'], notes: 'as stored' };
   const DISK_FULL = { title: 'The server cannot write', code: 'disk_full', detail: '' };
   const notes = () => screen.findByRole('textbox', { name: 'Notes' });
-  // The fields are loaded after the results.
+  // The fields are loaded after the results have been loaded.
   beforeEach(() => fold(18));
 
   it('keep their input and show an error when saving fails', async () => {

@@ -1,5 +1,5 @@
-// The provisional verdict of a live run, from its gauge, at the position and height of the
-// verdicts, so that the layout does not shift when the run ends.
+// The provisional verdict of a live run, based on its gauge. It has the position and height of the
+// final verdict, so that the layout does not shift when the run ends.
 import type { Layer, Run } from '../../api';
 import { type LiveRun, useLiveValue } from '../../charts/use-live-run';
 import { toneOf } from '../../charts/verdict-badge';

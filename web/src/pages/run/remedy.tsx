@@ -1,4 +1,4 @@
-// Reruns with the options that a finding suggests, or with the data in memory.
+// Buttons that rerun a job with the options that a finding suggests, or with its data in memory.
 import { Button } from '@mantine/core';
 import type { Finding, Run } from '../../api';
 import { useIsSaved } from '../../ui/saved';
@@ -11,7 +11,7 @@ interface RemedyButtonProps {
   filled?: boolean;
 }
 
-/** Renders nothing if no option fixes the finding, and on a saved page. */
+/** Renders nothing on a saved page, or if no option fixes the finding. */
 export function RemedyButton({ finding, run, filled }: RemedyButtonProps) {
   const isSaved = useIsSaved();
   const { rerun, pending } = useRerun(run);
@@ -32,7 +32,7 @@ export function RemedyButton({ finding, run, filled }: RemedyButtonProps) {
 
 const WARM = { cache_state: 'warm', invalidate: null, pre_read: null };
 
-/** Reads the same data from memory. Renders nothing on a saved page. */
+/** Reruns the job with its data in memory. Renders nothing on a saved page. */
 export function WarmRerunButton({ run, filled }: Pick<RemedyButtonProps, 'run' | 'filled'>) {
   const isSaved = useIsSaved();
   const { rerun, pending } = useRerun(run);

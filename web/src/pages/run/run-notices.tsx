@@ -1,4 +1,4 @@
-// Notices below the title: connection, queue position, failure, or the verdict with its main
+// Notices below the title: connection, queue position and failure, or the verdict with its main
 // action.
 import { Button } from '@mantine/core';
 import { useState } from 'react';
@@ -53,7 +53,7 @@ export function RunNotices({ run, live }: RunNoticesProps) {
   );
 }
 
-/** The events contain the same damaged result, so none of it is shown. */
+/** Replaces all results of a damaged run, because its events contain the same damaged data. */
 export function DamagedNotice() {
   return (
     <Notice
@@ -76,7 +76,7 @@ function QueuedNotice({ run: { queue } }: { run: Run }) {
   );
 }
 
-/** A run can also fail after its complete measurement, because its storage stalled. */
+/** If its storage stalled, a run can fail even though its measurement is complete. */
 const isPartial = ({ ended_by }: Report) =>
   ended_by != null && ['signal', 'error', 'violated_limit'].includes(ended_by);
 
@@ -88,7 +88,7 @@ function FailureNotice({ fold, run }: { fold: RunFold; run: Run }) {
     first && reason !== first.detail && reason,
     first?.remedy,
     ...others.map(problemText),
-    // The reason for a cancelled run contains the same sentence.
+    // For a cancelled run, the reason already contains this sentence.
     fold.status !== 'cancelled' &&
       fold.result &&
       isPartial(fold.result.report) &&
@@ -118,7 +118,7 @@ interface VerdictNoticesProps {
   findings: readonly Finding[];
 }
 
-/** One notice per direction; the first has the actions. */
+/** One notice per direction. The first notice has the buttons. */
 function VerdictNotices({ verdicts, run, findings }: VerdictNoticesProps) {
   const [isOpen, setIsOpen] = useState(false);
   const direct = useDirectRun(run, verdicts);
@@ -170,7 +170,7 @@ function VerdictNotices({ verdicts, run, findings }: VerdictNoticesProps) {
   );
 }
 
-/** For reports without a verdict. */
+/** Shown for reports without a verdict. */
 function GaugeNotice({ fold }: { fold: RunFold }) {
   const gauge = runGauge(fold);
   const title = gauge && gaugeText(gauge, fold.result?.report.device?.name ?? null);

@@ -1,7 +1,7 @@
-// The time series of a finished run, with the rows of its heat map.
+// The time series of a finished run, including the rows of its heat map.
 import { seriesQuery } from '../../api/queries';
 import { MAX_POINTS } from '../../model/series/time-series';
 
-/** `range` is in ms since the start of the measurement; by default, the whole measurement. */
+/** `range`: in ms since the start of the measurement; by default, the whole measurement. */
 export const runSeriesQuery = (n: number, range: { from_ms?: number; to_ms?: number } = {}) =>
   seriesQuery(n, { ...range, points: MAX_POINTS, latency_rows: true });

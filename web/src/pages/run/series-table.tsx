@@ -1,4 +1,4 @@
-// Time series as a table, one row per chart point.
+// The time series of a run as a table, with one row per chart point.
 import type { ChartGroup } from '../../charts/chart-group';
 import type { Panel } from '../../charts/panels';
 import { useTick } from '../../charts/use-live-run';

@@ -1,10 +1,10 @@
-// Notice shown while no I/O of a live run completes.
+// Notice that no I/O of a live run completes.
 import { type LiveRun, useLiveValue } from '../../charts/use-live-run';
 import { silenceMs } from '../../model/fold/missing-time';
 import { isFinal } from '../../model/fold/run-fold';
 import { duration } from '../../model/format/time';
 
-/** The region exists before its text, so that screen readers announce the text. */
+/** The live region must exist before its text, so that screen readers announce the text. */
 export function SilenceNotice({ live: { fold, chartGroup } }: { live: LiveRun }) {
   const isLive = useLiveValue(chartGroup, () => !isFinal(fold.status));
   const silent_ms = useLiveValue(chartGroup, () => silenceMs(fold));

@@ -1,4 +1,4 @@
-// Whether the jobs reached their steady state (`steadystate`).
+// Shows whether each job has reached its steady state (`steadystate`).
 import { type LiveRun, useTick } from '../../charts/use-live-run';
 import { steadyStates } from '../../model/fold/steady-state';
 import { Notice } from '../../ui/parts';

@@ -1,4 +1,4 @@
-// Targets before and after the run: cached pages, extents, facts.
+// Targets before and after the run: cached pages, extents, and properties.
 import type { TargetReport } from '../../api';
 import { ResidencyMap } from '../../charts/residency-map';
 import { type LiveRun, useLiveValue } from '../../charts/use-live-run';
@@ -15,7 +15,7 @@ import { Facts } from '../../ui/facts';
 import { NamedRows } from '../../ui/named-rows';
 import { Card } from '../../ui/parts';
 
-/** Additional targets are collapsed. */
+/** Number of targets to show. Any others are in a collapsed section. */
 const MAX_OPEN = 4;
 
 export function Targets({ live: { fold, chartGroup } }: { live: LiveRun }) {
@@ -81,7 +81,7 @@ interface CountTableProps {
   corner: string;
   headers: string[];
   rows: NumberRow[];
-  /** Shell command that shows the same counts. */
+  /** The shell command that shows the same counts. */
   command: string | null;
 }
 

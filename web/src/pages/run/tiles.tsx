@@ -1,4 +1,4 @@
-// Key metrics: for the last second while the run is live, then for the whole run.
+// Key metrics: for the last second while the run is live, and for the whole run after that.
 
 import { type LiveRun, useTick } from '../../charts/use-live-run';
 import { tilesOf } from '../../model/run/tiles';

@@ -1,5 +1,5 @@
-// Time series of the run as charts or as a table. Long finished runs load buckets for the visible
-// range from the server; all other runs are drawn from the fold.
+// Time series of the run as charts or as a table. For long finished runs, buckets of the visible
+// range are loaded from the server. All other runs are drawn from the fold.
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
@@ -40,7 +40,7 @@ export function TimeSeries({ run, live }: { run: Run; live: LiveRun }) {
   const { chartGroup, fold, bucketed } = live;
   const isSaved = useIsSaved();
   const [asTable, setAsTable] = useState(false);
-  // Charts are loaded and drawn after the verdict and the metrics are shown.
+  // The charts are loaded and drawn after the verdict and the metrics have been shown.
   const hasMetrics = useLiveValue(chartGroup, () => bucketed || fold.lastSeq >= 0);
   const isReady = useDeferredValue(hasMetrics, false);
   useZoomInUrl(chartGroup);
@@ -85,7 +85,7 @@ export function TimeSeries({ run, live }: { run: Run; live: LiveRun }) {
   );
 }
 
-/** Reserves the height, so that the layout does not shift. */
+/** Reserves the height of the charts, so that the layout does not shift. */
 const ChartsPlaceholder = () => <div className="charts" style={{ minHeight: 640 }} />;
 
 function useSeries(run: Run, { fold, bucketed, chartGroup }: LiveRun) {
@@ -109,20 +109,23 @@ function useSeries(run: Run, { fold, bucketed, chartGroup }: LiveRun) {
   return { view, heat, fullRange, error };
 }
 
-/** Never flushes, so that a live series does not rerender `TimeSeries` with every sample. */
+/**
+ * A chart group that never flushes. It prevents a live series from rerendering `TimeSeries` with
+ * every sample.
+ */
 const NO_CHART_GROUP = { onFlush: () => () => undefined, version: 0 } as unknown as ChartGroup;
 
-/** Width of the time axis of a chart on a common screen, in pixels. */
+/** Width of a chart's time axis on a common screen, in pixels. */
 const CHART_WIDTH = 400;
 
-/** Redraws no more often than a pixel can change. */
+/** Limits redraws to the rate at which the charts can change by a pixel. */
 function useRedrawInterval(chartGroup: ChartGroup, fullRange: () => Range) {
   useEffect(() => {
     chartGroup.interval = () => msPerPixel(chartGroup.zoom ?? fullRange(), CHART_WIDTH);
   }, [chartGroup, fullRange]);
 }
 
-/** Keeps the zoomed range in the URL, so that a link shows the same range. */
+/** Keeps the zoomed range in the URL, so that a link to the page shows the same range. */
 function useZoomInUrl(chartGroup: ChartGroup) {
   const { from, to } = route.useSearch();
   const navigate = route.useNavigate();
@@ -155,7 +158,8 @@ interface ToolbarProps {
 
 function Toolbar({ live: { chartGroup, fold }, asTable, setAsTable, children }: ToolbarProps) {
   const isPaused = useLiveValue(chartGroup, () => chartGroup.paused);
-  // The charts of a finished run do not move. A run may finish while they are paused.
+  // The charts of a finished run do not move, so they cannot be paused. If they were paused when
+  // the run finished, they can still be resumed.
   const canPause = useLiveValue(chartGroup, () => chartGroup.paused || !isFinal(fold.status));
   return (
     <ZoomRow chartGroup={chartGroup}>

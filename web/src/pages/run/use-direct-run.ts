@@ -1,5 +1,5 @@
-// Finds a run of the same job with direct I/O: candidates from the history, checked by comparing
-// their settings.
+// Finds a run of the same job with direct I/O. Candidates come from the history, and a comparison
+// verifies that their settings match.
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import type { ComparedRun, Run, Verdicts } from '../../api';
 import { compareRunsQuery, runsQuery } from '../../api/queries';
@@ -7,7 +7,7 @@ import { directRun, directRunCandidates, directRunFilter } from '../../model/com
 import { isServedFromMemory } from '../../model/run/verdict';
 import { useIsSaved } from '../../ui/saved';
 
-/** Null if there is none or memory did not serve `run`, undefined while loading. */
+/** Null if there is none, or if memory did not serve `run`. Undefined while loading. */
 export function useDirectRun(
   run: Run,
   verdicts: Verdicts | null | undefined,

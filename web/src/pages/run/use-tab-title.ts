@@ -1,5 +1,6 @@
-// The title of the tab while a run is active: its progress, and its end until the tab is visited
-// again. If the user allowed it, the end of a run in a background tab also shows a notification.
+// The tab title shows the progress of an active run. After the run has ended, the title shows this
+// until the tab is visited again. If the user has given permission, a notification is also shown
+// when a run in a background tab ends.
 import { useEffect } from 'react';
 import type { Run } from '../../api';
 import type { LiveRun } from '../../charts/use-live-run';
@@ -7,9 +8,15 @@ import { remainingMs } from '../../model/fold/remaining-time';
 import { isFinal } from '../../model/fold/run-fold';
 import { runTitle, STATUS } from '../../model/run/summary';
 
-/** Hidden tabs have no animation frames, and timers fire at most once per second. */
+/**
+ * Update interval. Hidden tabs have no animation frames, and their timers fire at most once per
+ * second.
+ */
 const INTERVAL_MS = 1000;
-/** Shorter runs end before the user switches to another task. */
+/**
+ * Minimum duration of a run for a notification. Shorter runs end before the user switches to
+ * another task.
+ */
 const MIN_NOTIFIED_MS = 5000;
 
 export function useTabTitle(run: Run, { fold, clock }: LiveRun) {
@@ -46,7 +53,7 @@ export function useTabTitle(run: Run, { fold, clock }: LiveRun) {
   }, [fold, clock, title, number]);
 }
 
-/** Browsers support notifications only over HTTPS and on localhost. */
+/** Over plain HTTP, browsers support notifications only on localhost. */
 export const canNotify = () => 'Notification' in window && window.isSecureContext;
 
 function notify(number: number, title: string, status: string) {

@@ -1,4 +1,4 @@
-// Blocks that were read back (`verify`), and the bad ones among them.
+// Blocks that were read back (`verify`), and which of them are bad.
 import type { BadBlock, JobReport, VerifyReport } from '../../api';
 import { type LiveRun, useLiveValue } from '../../charts/use-live-run';
 import { bytes, count, text } from '../../model/format/numbers';

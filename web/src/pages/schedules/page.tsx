@@ -1,4 +1,4 @@
-// Schedules: when each starts next, what happened at its latest due times, and a form.
+// Schedules: when each one starts next, the results of its latest due times, and a form.
 import { Button } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -117,7 +117,10 @@ function ScheduleCard({ schedule, edit }: { schedule: Schedule; edit: () => void
   );
 }
 
-/** Null if the list of due times shows the next start, in the time zone of the schedule. */
+/**
+ * The next start as text. Null if the list of due times already shows it in the time zone of the
+ * schedule.
+ */
 function nextText({ enabled, next_start_ms, next }: Schedule): string | null {
   if (!enabled) return 'Disabled';
   if (!next_start_ms) return 'No more starts outside quiet hours';

@@ -1,4 +1,4 @@
-// Form of a schedule. The server lists the next five due times.
+// Form for a schedule. The server returns the next five due times.
 import { Button, Textarea, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
@@ -44,7 +44,9 @@ function draftOf(schedule: Schedule | undefined): Draft {
   };
 }
 
-/** Keeps additional quiet hours of a schedule that was created by a script. */
+/**
+ * A script may have created a schedule with more than one quiet period. Keep the additional ones.
+ */
 function requestOf(draft: Draft, document: Record<string, unknown>, old?: Schedule) {
   const { quietFrom: from, quietTo: to } = draft;
   const further = old?.quiet_hours.slice(1) ?? [];

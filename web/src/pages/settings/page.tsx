@@ -1,4 +1,4 @@
-// Settings of the server: thresholds of metrics, and webhooks.
+// Server settings: thresholds of metrics, and webhooks.
 import { useState } from 'react';
 import type { Webhook } from '../../api';
 import { Page } from '../../ui/parts';

@@ -1,4 +1,4 @@
-// Smallest changes that matter, by metric.
+// The smallest changes that matter, for each metric.
 import { Button, NumberInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -9,7 +9,7 @@ import { notifyError } from '../../ui/notify';
 import { Card } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
 
-/** Headline metrics. Others that a script has set are also shown. */
+/** Main metrics. Other metrics are shown only if a script has set their threshold. */
 const METRICS = [
   'read_iops',
   'write_iops',
@@ -27,7 +27,7 @@ const MAX_PERCENT = 1000;
 const BOTH_DIRECTIONS = 2;
 
 interface ThresholdsProps {
-  /** Whether `Save thresholds` is the primary button of the page. */
+  /** Whether `Save thresholds` is the primary button on the page. */
   isPrimary: boolean;
 }
 

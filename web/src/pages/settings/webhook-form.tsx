@@ -1,5 +1,5 @@
-// Form of a webhook. The server never returns the URL's path and the secret, so they can only be
-// replaced.
+// Form for a webhook. The server never returns the path of the URL or the secret, so they can be
+// replaced but not edited.
 import { Button, Checkbox, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -21,7 +21,7 @@ export const EVENTS: { value: WebhookEvent; label: string }[] = [
 
 const KEY_BYTES = 32;
 
-/** In the format of Standard Webhooks. */
+/** Generates a secret in the format of Standard Webhooks. */
 function newSecret(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
   return `whsec_${btoa(String.fromCharCode(...bytes))}`;

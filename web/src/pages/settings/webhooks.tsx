@@ -1,4 +1,4 @@
-// Webhooks with their latest messages.
+// Webhooks, each with its latest messages.
 import { Button } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type Delivery, deleteWebhook, testWebhook, type Webhook } from '../../api';
@@ -18,7 +18,7 @@ const STATUSES: Record<Delivery['status'], { label: string; tone: Tone }> = {
 };
 
 interface WebhooksProps {
-  /** Shown in a form. */
+  /** The webhook that the form shows. */
   edited: Webhook | 'new' | null;
   setEdited: (webhook: Webhook | 'new' | null) => void;
 }

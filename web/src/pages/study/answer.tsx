@@ -1,4 +1,4 @@
-// Summary sentences for a repeated study, from the runs that have finished so far.
+// Summary of a repeated study in sentences, based on the runs that have finished so far.
 import { useQuery } from '@tanstack/react-query';
 import type { Comparison, Study } from '../../api';
 import { MIN_RUNS } from '../../model/compare/run-numbers';
@@ -7,7 +7,7 @@ import { Notice } from '../../ui/parts';
 import { useIsSaved } from '../../ui/saved';
 import { studyComparisonQuery } from './comparison-query';
 
-/** Undefined for sweeps and procedures, whose pages show no comparison. */
+/** Undefined for sweeps and procedures, because their pages show no comparison. */
 export function useStudyComparison(study: Study): Comparison | undefined {
   const isSaved = useIsSaved();
   const hasResults = hasGroups(study)

@@ -10,7 +10,7 @@ import { Dialog } from '../../ui/dialog';
 import { notifyError } from '../../ui/notify';
 import { TitleField } from '../../ui/title-field';
 
-/** In bytes, as in the server. */
+/** Limit in bytes, as on the server. */
 const MAX_NAME = 100;
 
 export function NameField({ study: { number: n, name } }: { study: Study }) {
@@ -19,7 +19,7 @@ export function NameField({ study: { number: n, name } }: { study: Study }) {
     onSuccess: ({ data }) => cacheStudy(data),
     onError: notifyError,
   });
-  // A study requires a name.
+  // The name of a study must not be empty.
   const save = (changed: string) => changed && changed !== name && mutate(changed);
   return (
     <TitleField
@@ -32,7 +32,7 @@ export function NameField({ study: { number: n, name } }: { study: Study }) {
   );
 }
 
-/** The runs of a damaged study are unknown. */
+/** If the study is damaged, its runs are unknown. */
 type DeletableStudy = Pick<Study, 'number'> & Partial<Pick<Study, 'runs'>>;
 
 export function DeleteButton({ study: { number: n, runs } }: { study: DeletableStudy }) {

@@ -1,5 +1,5 @@
-// Depth gauges of the steps, live for the running one. Long studies render each gauge when it first
-// scrolls into view.
+// Depth gauges of the steps, live for the running one. In long studies, each gauge is rendered when
+// it first scrolls into view.
 import { useInViewport } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -18,16 +18,16 @@ import { comparableRuns, hasGroups } from '../../model/study/rows';
 import { RunLink } from '../../ui/run-links';
 import { useIsSaved } from '../../ui/saved';
 
-/** Up to this many gauges render immediately, so that they are printed too. */
+/** Number of gauges that are rendered immediately, so that they are also printed. */
 const EAGER_LIMIT = 16;
 
 export function StepGauges({ study }: { study: Study }) {
-  // Repeats of a step have similar gauges, so only the first is shown.
+  // Repeats of a step have similar gauges, so only the gauge of the first repeat is shown.
   const started = study.steps
     .filter(({ run, repeat }) => run?.started_at_ms && repeat === 1)
     .toSorted((a, b) => a.step - b.step);
   const overlaid = comparableRuns(study);
-  // Repeated steps are overlaid as groups, one for each step.
+  // Repeated steps are overlaid as one group per step.
   const lineOf = ({ step, run }: StudyStep) =>
     hasGroups(study) ? step - 1 : overlaid.indexOf(run?.number ?? 0);
   if (started.length === 0) return null;
@@ -47,7 +47,7 @@ export function StepGauges({ study }: { study: Study }) {
 
 interface StepGaugeProps {
   step: StudyStep;
-  /** Line in the overlaid charts; -1 for none. */
+  /** Index of the line in the overlaid charts; -1 if there is none. */
   lineIndex: number;
   lazy: boolean;
 }

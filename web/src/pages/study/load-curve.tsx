@@ -1,4 +1,5 @@
-// Results of a load–latency curve: the saturation point and the knee in a sentence, charts, table.
+// Results of a load–latency curve: a sentence about the saturation point and the knee, charts, and
+// a table.
 import { Button } from '@mantine/core';
 import { lazy, Suspense } from 'react';
 import type { LoadCurveResults, LoadPoint, Study } from '../../api';

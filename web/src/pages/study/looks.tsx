@@ -1,4 +1,4 @@
-// Interim looks at a study with `until_decided`, with the interval at each look.
+// The interim looks at a study with `until_decided`, each with its interval.
 import type { Study } from '../../api';
 import { ForestAxis, ForestRow } from '../../charts/forest-mark';
 import { formatChange, intervalText, VERDICTS } from '../../model/compare/metrics';

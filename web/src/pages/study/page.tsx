@@ -88,11 +88,11 @@ function StudyView({ study }: { study: Study }) {
   );
 }
 
-/** Empty if the study was not scaled. */
+/** Explains how the study was scaled. Empty if it was not scaled. */
 const scaledText = ({ divided_by, requested_bytes, sentence, note }: Study['scaled']) =>
   [(divided_by > 1 || requested_bytes > 0) && sentence, note].filter(Boolean).join(' ');
 
-/** The table is rendered when it is opened, because it may have a thousand rows. */
+/** The table can have a thousand rows, so it is rendered only when it is opened. */
 function AllRuns({ study }: { study: Study }) {
   const [isOpen, setIsOpen] = useState(false);
   return (

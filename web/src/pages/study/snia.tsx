@@ -1,4 +1,5 @@
-// Results of a test that follows the SNIA specification: state, deviations, plots and tables.
+// Results of a test according to the SNIA specification: steady state, deviations, plots and
+// tables.
 import { Button } from '@mantine/core';
 import { lazy, Suspense } from 'react';
 import type { SniaResults, SteadyStateData, TrackingVariable } from '../../api';

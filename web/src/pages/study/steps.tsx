@@ -1,4 +1,4 @@
-// Steps as a table: results on this host next to the published ones.
+// The steps as a table: results on this host next to the published results.
 import type { Study } from '../../api';
 import { VerdictBadge } from '../../charts/verdict-badge';
 import { plural } from '../../model/format/numbers';

@@ -1,4 +1,4 @@
-// The results of a sweep: a table over its axes, the knee, and charts.
+// Results of a sweep: a table over two axes, the knee, and charts.
 import { Button, NativeSelect, NumberInput } from '@mantine/core';
 import { lazy, Suspense, useState } from 'react';
 import type { StepStatistics, Study } from '../../api';
@@ -94,7 +94,7 @@ function SweepTable({ results, axis }: { results: readonly StepStatistics[]; axi
 
 interface HeatCellProps {
   text: string;
-  /** Empty for a single run. */
+  /** Empty if each cell has only a single run. */
   spread: string;
   share: number;
 }

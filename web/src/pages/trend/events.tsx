@@ -1,4 +1,4 @@
-// What changed when, newest first: change points of the metric, and host changes.
+// A list of changes, newest first: change points of the metric, and host changes.
 import type { Trend, TrendChange } from '../../api';
 import { formatValue } from '../../model/compare/metrics';
 import { withGroups } from '../../model/compare/selection';
@@ -8,7 +8,7 @@ import { LinkButton } from '../../ui/link-button';
 import { NamedRows } from '../../ui/named-rows';
 import { Card } from '../../ui/parts';
 
-/** More rows would hide the important ones. */
+/** Number of rows to show. More rows would hide the important ones. */
 const MAX_ROWS = 50;
 
 interface EventsProps {

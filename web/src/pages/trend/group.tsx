@@ -1,4 +1,4 @@
-// The selected group: its runs, the excluded ones, and comparisons with other groups.
+// The selected group: its runs, its excluded runs, and comparisons with other groups.
 import { Button } from '@mantine/core';
 import type { Trend, TrendPoint } from '../../api';
 import { usePin } from '../../charts/use-baseline';
@@ -72,7 +72,7 @@ function factsOf(point: TrendPoint, { unit }: Trend) {
   return facts;
 }
 
-/** The previous group that has runs. */
+/** The last group before this one that has runs. */
 function CompareWithPrevious({ trend, index }: { trend: Trend; index: number }) {
   const previous = trend.points.slice(0, index).findLast(({ runs }) => runs.length > 0);
   const runs = trend.points[index]?.runs ?? [];

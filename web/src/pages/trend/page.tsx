@@ -1,5 +1,5 @@
-// A test on one machine over time: the state relative to the baseline, a metric of every group, and
-// what changed when. Metric, range and selected group are in the URL.
+// One test on one machine over time: its state relative to the baseline, a metric of every group,
+// and a list of changes. Metric, range and selected group are in the URL.
 import { NativeSelect, SegmentedControl } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
@@ -91,7 +91,7 @@ function Header({ trend }: { trend: Trend }) {
 interface TrendViewProps {
   trend: Trend;
   last: string | undefined;
-  /** A run of the selected group; NaN for the newest group. */
+  /** Number of a run in the selected group; NaN for the newest group. */
   run: number;
   onLast: (last: string | undefined) => void;
   onMetric: (metric: string) => void;
@@ -167,7 +167,7 @@ const runsOf = ({ runs, left_out }: Trend['points'][number]) => [
   ...left_out.map(({ run }) => run),
 ];
 
-/** Lists the data that the chart does not show. */
+/** Lists the runs and findings that the chart does not show. */
 function Notes({ trend }: { trend: Trend }) {
   const { left_out, common_findings, older_runs } = trend;
   const notes = [

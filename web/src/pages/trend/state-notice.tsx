@@ -70,5 +70,5 @@ function NoBaseline({ trend }: { trend: Trend }) {
   );
 }
 
-/** Splits at sentence ends, not at decimal points. */
+/** Splits text into sentences, but not at decimal points. */
 const sentences = (text: string) => text.split(/(?<=[.!?])\s+(?=[A-Z#])/);

@@ -1,4 +1,4 @@
-// List of trends: every test that was run on a machine, most recent runs first.
+// List of trends: every test that ran on a machine. Trends with the most recent runs come first.
 import { useInfiniteQuery } from '@tanstack/react-query';
 import type { TrendSeries } from '../../api';
 import { trendsQuery } from '../../api/queries';
