@@ -63,10 +63,16 @@ pub(crate) fn job_problems(jobs: &[Value]) -> Vec<Problem> {
     }
 }
 
-/// Adds problems for fields that do not have a problem yet.
+/// Adds problems with fields that, like the objects that contain them, have no problem yet.
 pub(super) fn add_others(problems: &mut Vec<Problem>, others: Vec<Problem>) {
     for other in others {
-        if !problems.iter().any(|problem| problem.field == other.field) {
+        let field = other.field.as_deref().unwrap_or_default();
+        let is_named = |problem: &Problem| {
+            let name = problem.field.as_deref();
+            let rest = name.and_then(|name| field.strip_prefix(name));
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+        };
+        if !problems.iter().any(is_named) {
             problems.push(other);
         }
     }
@@ -183,7 +189,7 @@ pub(crate) fn baseline_request(body: Value) -> Result<BaselineRequest, Vec<Probl
 fn jobs(fields: &mut ObjectReader) -> Vec<Value> {
     const EXAMPLE: &str = "\"jobs\":[{\"rw\":\"randread\", ...}]";
     let jobs = fields.list("jobs", EXAMPLE);
-    if jobs.is_none() && !fields.is_rejected("jobs") {
+    if jobs.is_none() && !fields.is_rejected("jobs") && !fields.is_rejected("job_text") {
         let remedy = format!("Add {EXAMPLE}.");
         fields.reject("missing", "jobs", "jobs is required.", remedy);
     }

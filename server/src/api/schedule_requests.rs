@@ -99,8 +99,7 @@ mod tests {
 
     #[track_caller]
     fn check(quiet_hours: Value, expected: &[&str]) {
-        let body =
-            json!({"name": "a", "cron": "@daily", "document": {}, "quiet_hours": quiet_hours});
+        let body = json!({"name": "a", "cron": "@daily", "document": {"jobs": [{}]}, "quiet_hours": quiet_hours});
         let problems = schedule_request(body).err().unwrap_or_default();
         let fields: Vec<&str> = problems.iter().filter_map(|p| p.field.as_deref()).collect();
         assert_eq!(fields, expected);

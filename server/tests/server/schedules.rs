@@ -185,7 +185,7 @@ async fn invalid_schedules_name_all_fields() {
     let mut request = schedule(&job("a", "20ms"));
     request["document"]["confirm"] = json!(["DISK@1-2"]);
     assert_eq!(fields(request).await, ["document"]);
-    assert_eq!(fields(json!({"name": "a"})).await, ["cron"]);
+    assert_eq!(fields(json!({"name": "a"})).await, ["cron", "document"]);
 }
 
 #[tokio::test]
