@@ -2,14 +2,10 @@
 //! (`lat`) only with `lat_percentiles=1`, and otherwise those of the completion latency (`clat`),
 //! which excludes submission.
 
-use crate::group::Group;
+use crate::{answer::quoted, group::Group};
 use leadline_protocol::{
     metrics::Metric,
-    report::{
-        Report,
-        foreign::LatencyKind,
-        stats::{DirectionStats, LatencyStats},
-    },
+    report::{Report, foreign::LatencyKind, stats::DirectionStats},
 };
 
 /// The two latencies are compared if submission takes at most this share of the total latency.
@@ -28,8 +24,8 @@ pub(crate) fn obstacle(metric: &Metric, a: &Group, b: &Group) -> Option<String> 
     (share > MAX_SUBMISSION_SHARE).then(|| {
         format!(
             "{} has percentiles of lat, but {} of clat, which excludes submission ({:.0} % of lat).",
-            total.label,
-            completion.label,
+            quoted(&total.label),
+            quoted(&completion.label),
             100.0 * share
         )
     })
@@ -60,10 +56,9 @@ fn direction<'a>(metric: &Metric, report: &'a Report) -> Option<&'a DirectionSta
 
 /// The largest share of the mean latency that submission took in any run.
 fn submission_share(metric: &Metric, group: &Group) -> Option<f64> {
-    let mean = |stats: &LatencyStats| stats.mean;
     let share = |report: &Report| {
         let stats = direction(metric, report)?;
-        Some(mean(&stats.slat_ns)? / mean(&stats.lat_ns)?)
+        Some(stats.slat_ns.mean? / stats.lat_ns.mean?)
     };
     let reports = group.included().filter_map(|run| run.report);
     reports.filter_map(share).max_by(f64::total_cmp)

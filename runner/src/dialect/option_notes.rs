@@ -17,15 +17,15 @@ use leadline_protocol::{
 };
 
 pub(crate) fn unknown_option(name: &str) -> NoteText {
-    let names = FIO_OPTIONS
-        .iter()
-        .flat_map(|option| std::iter::once(option.name).chain(option.aliases.iter().copied()))
-        .chain(OPTIONS.iter().map(|option| option.name));
     if OPTIONS.iter().any(|option| option.name == name) {
         let sentence = format!("{name} is a Leadline option, which fio does not have.");
         let remedy = "Remove it from the text, and set it in the form or in JSON.";
         return NoteText::new("unknown_option", sentence, remedy);
     }
+    let names = FIO_OPTIONS
+        .iter()
+        .flat_map(|option| std::iter::once(option.name).chain(option.aliases.iter().copied()))
+        .chain(OPTIONS.iter().map(|option| option.name));
     let sentence = format!("fio has no option `{}`.", quoted(name));
     match closest(name, names) {
         Some(known) => NoteText::new(

@@ -18,7 +18,7 @@ use rustix::{
 };
 use std::path::Path;
 
-/// The reason that two files cannot be told apart.
+/// Why two files cannot be distinguished.
 const POSSIBLY_SAME: &str =
     "it has the same length, and the kernel does not show whether it is the same file";
 

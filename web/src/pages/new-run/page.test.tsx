@@ -226,7 +226,7 @@ describe('starting', () => {
   it('posts the text as typed, without a pause before the start', async () => {
     showPage(NewRunPage, '/new');
     await screen.findByText('Device speed.');
-    await userEvent.type(await text(), 'bssplit=4k/100{Enter}; the last words{Enter}numjobs=37');
+    await userEvent.type(await text(), 'bssplit=4k/100{Enter}; a comment{Enter}numjobs=37');
     await userEvent.click(start());
     expect(started()[0]?.body).toMatchObject({ jobs: [{ bssplit: '4k/100', numjobs: '37' }] });
   });
