@@ -2,12 +2,19 @@
 #![no_main]
 
 use leadline_fuzz::mutate_json;
+use leadline_protocol::json::{DocumentError, parse_document};
 use leadline_server::api::fuzzing::{body, stored_line};
 use libfuzzer_sys::{fuzz_mutator, fuzz_target};
 
 fuzz_target!(|text: &str| {
     stored_line(text);
-    if let Ok(value) = serde_json::from_str(text) {
+    let value = serde_json::from_str(text);
+    match (parse_document(text.as_bytes()), &value) {
+        (Ok(document), Ok(value)) => assert_eq!(&document, value),
+        (Err(DocumentError::Repeated(_)), Ok(_)) | (Err(DocumentError::Syntax(_)), Err(_)) => {}
+        (document, value) => panic!("{document:?}, {value:?}"),
+    }
+    if let Ok(value) = value {
         body(&value);
     }
 });

@@ -1,6 +1,7 @@
 //! Types that cross a process or network boundary. Pure: no I/O, clocks or threads.
 //!
 //! - `job`: fio's options, and parsing of jobs and runs
+//! - `json`: reading of documents that people write
 //! - `units`: parsing of sizes, times and percentages
 //! - `plan`: resolved jobs and targets, phases and cost
 //! - `problem`: errors with a field, a detail and a remedy
@@ -34,6 +35,7 @@ pub mod histogram;
 pub mod host;
 pub mod import;
 pub mod job;
+pub mod json;
 pub mod limits;
 pub mod metrics;
 mod named_enum;

@@ -60,6 +60,7 @@ use crate::dialect::{
 use leadline_protocol::{
     import::{Dialect, Import, ImportRequest},
     job::{fio::find_option, run_spec::parse_run},
+    json::{DocumentError, parse_document},
     problem::Problem,
     study::parse::{is_study, parse_study},
 };
@@ -239,9 +240,13 @@ pub(crate) fn logs_of_command(
 
 /// A Leadline job or study.
 fn json(text: &str, mut notes: Notes<'_>) -> Import {
-    let document: Value = match serde_json::from_str(text) {
+    let document = match parse_document(text.as_bytes()) {
         Ok(document) => document,
-        Err(error) => {
+        Err(DocumentError::Repeated(problems)) => {
+            report_problems(problems, &mut notes);
+            return finish(Dialect::Json, Vec::new(), true, notes);
+        }
+        Err(DocumentError::Syntax(error)) => {
             let sentence = format!("The text is not valid JSON: {error}.");
             let text = NoteText::new("not_json", sentence, "Correct it, or paste a fio job file.");
             notes.error(&(0..1), None, text);

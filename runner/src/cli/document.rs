@@ -7,6 +7,7 @@ use crate::{
 };
 use leadline_protocol::{
     import::{Import, ImportRequest, UNSET_VARIABLE},
+    json::{DocumentError, parse_document},
     problem::Problem,
 };
 use serde_json::Value;
@@ -89,13 +90,14 @@ fn imported(request: &ImportRequest) -> Input {
 }
 
 fn parse_json(text: &str, source: &str) -> Result<Value, Vec<Problem>> {
-    serde_json::from_str(text).map_err(|error| {
-        vec![Problem::invalid(
+    parse_document(text.as_bytes()).map_err(|error| match error {
+        DocumentError::Repeated(problems) => problems,
+        DocumentError::Syntax(error) => vec![Problem::invalid(
             "not_json",
             "JOB",
             format!("{source} is not valid JSON: {error}."),
             r#"Pass a JSON job or study, such as {"rw":"randread","filename":"t1","size":"256m","direct":1}."#,
-        )]
+        )],
     })
 }
 

@@ -9,6 +9,7 @@ use axum::{
     },
     http::StatusCode,
 };
+use leadline_protocol::json::{DocumentError, parse_document};
 use serde_json::Value;
 
 /// Maximum size of a request body, in bytes.
@@ -31,10 +32,13 @@ impl JsonBody {
     }
 
     pub(crate) fn parse(&self) -> Result<Value, ApiError> {
-        serde_json::from_slice(&self.0).map_err(|error| ApiError::Request {
-            status: StatusCode::UNPROCESSABLE_ENTITY,
-            code: "bad_json",
-            detail: format!("The body is not valid JSON: {error}."),
+        parse_document(&self.0).map_err(|error| match error {
+            DocumentError::Repeated(problems) => problems.into(),
+            DocumentError::Syntax(error) => ApiError::Request {
+                status: StatusCode::UNPROCESSABLE_ENTITY,
+                code: "bad_json",
+                detail: format!("The body is not valid JSON: {error}."),
+            },
         })
     }
 }

@@ -44,6 +44,9 @@ async fn all_invalid_fields_are_reported_and_nothing_is_stored() {
     let server = Program::start().await;
     check(&server, "", 422, "bad_json", &[]).await;
     check(&server, "{\"jobs\":[", 422, "bad_json", &[]).await;
+    let repeated = r#"{"jobs":[{"rw":"read","rw":"write"}],"name":"a","name":"b"}"#;
+    let fields = ["jobs[0].rw", "name"];
+    check(&server, repeated, 422, "repeated_field", &fields).await;
     check(&server, "[1]", 422, "not_an_object", &[""]).await;
     check(&server, "{}", 422, "missing", &["jobs"]).await;
     check(
