@@ -17,7 +17,7 @@ const EXPONENT: f64 = 2.0;
 /// Ratio of the numbers of runs at two consecutive looks.
 const GROWTH: f64 = 1.5;
 
-/// A planned look: when to compare, and with which confidence level.
+/// A planned look: when to compare, and at what confidence level.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Look {
     /// Total number of pairs, or of runs per group, at this look.

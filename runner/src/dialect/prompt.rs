@@ -35,7 +35,7 @@ fn length(line: &str) -> usize {
             return at + end.len();
         }
     }
-    // A user's prompt, before an arbitrary command.
+    // The prompt of a non-root shell, before any command.
     if line.starts_with("$ ") { 2 } else { 0 }
 }
 

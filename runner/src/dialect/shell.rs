@@ -11,7 +11,7 @@ use crate::dialect::{
 };
 use std::collections::BTreeMap;
 
-/// Begins and ends code in Markdown.
+/// Opens and closes a Markdown code block.
 const CODE_FENCE: &str = "```";
 
 /// A command with its arguments.

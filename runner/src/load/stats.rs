@@ -35,7 +35,7 @@ pub(crate) struct IoStats {
     pub layers: LayerSums,
 }
 
-/// Latencies of the I/Os with a priority.
+/// Latencies of the I/Os issued with one command priority.
 #[derive(Debug)]
 pub(crate) struct PriorityLatencies {
     pub priority: CommandPriority,

@@ -95,7 +95,7 @@ pub struct PathFacts {
     pub is_owned: bool,
     /// Whether the path is under a target root. Always true if there are no target roots.
     pub under_target_root: bool,
-    /// Reason that the guard rejects reads; `None` if it allows them.
+    /// Why the guard rejects reads; `None` if it allows them.
     pub read_problem: Option<Problem>,
     /// Reason that the guard rejects writes; `None` if it allows them.
     pub write_problem: Option<Problem>,

@@ -26,7 +26,7 @@ pub(crate) fn options(job: &Job, resolved: &ResolvedJob) -> Option<OverloadOptio
     })
 }
 
-/// The rates of the directions that the job uses; `None` without a limit.
+/// The rates of the directions that the job uses; `None` if there is no limit.
 pub(crate) fn used_rates(
     rates: &PerDirection<Option<u64>>,
     rw: RwKind,

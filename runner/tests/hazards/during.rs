@@ -24,7 +24,7 @@ fn slow_write(device: &Path, seconds: u32) -> Value {
     )
 }
 
-/// A job that is limited by time.
+/// A time-based job.
 fn timed(target: &Path, changes: Value) -> Value {
     let mut job = with(&job(target, 0, json!({"time_based": 1})), changes);
     job.as_object_mut().unwrap().remove("io_size");

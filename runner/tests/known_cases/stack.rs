@@ -84,7 +84,7 @@ pub(crate) fn of(test_target: TestTarget) -> &'static Stack {
 }
 
 impl Stack {
-    /// Number of copies that the stack stores of each byte.
+    /// Number of copies of each byte that the stack stores.
     pub(crate) fn copies(&self) -> u64 {
         let mirrors = self
             .layers

@@ -30,7 +30,7 @@ fn block_sizes(rw: RwKind, job: &ResolvedJob) -> (u64, u64) {
     (min, used().map(|(_, bs)| bs.max).max().unwrap())
 }
 
-/// Bytes that all workers transfer if neither `runtime` nor `number_ios` limits the job.
+/// Total bytes that all workers transfer if neither `runtime` nor `number_ios` limits the job.
 fn bytes(requested: &Value, job: &ResolvedJob) -> Bounds {
     let (min, max) = block_sizes(job.pattern.rw, job);
     let has_total = ["io_size", "filesize"].map(|name| !requested[name].is_null());

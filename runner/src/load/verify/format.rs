@@ -12,7 +12,7 @@ pub(crate) struct Format {
     pub(crate) method: VerifyMethod,
     /// Position of the header in its block, in bytes.
     header_offset: usize,
-    /// The data of all blocks. Blocks without it have stamps.
+    /// The data of all blocks. If `None`, each block is stamped with its offset and number.
     pub(crate) pattern: Option<VerifyPattern>,
 }
 

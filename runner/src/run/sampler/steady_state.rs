@@ -85,7 +85,7 @@ struct Interval {
     end_ns: u64,
     iops: f64,
     bytes_per_second: f64,
-    /// Mean latency of the I/Os that completed; 0 without I/Os, as in fio.
+    /// Mean latency of the I/Os that completed; 0 if no I/Os completed, as in fio.
     lat_ns: f64,
 }
 

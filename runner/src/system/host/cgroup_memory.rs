@@ -23,7 +23,7 @@ const V2: Files = Files {
     reclaimable: "inactive_file",
 };
 
-/// Available memory in bytes; `None` without a limit.
+/// Available memory in bytes; `None` if there is no limit.
 pub(crate) fn available(kernel: &Kernel) -> Option<u64> {
     let groups = fs::read_to_string(kernel.proc.join("self/cgroup")).ok()?;
     groups

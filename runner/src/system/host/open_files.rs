@@ -3,7 +3,7 @@
 //! namespaces do not matter. Only root sees the processes of other users, and a process in a
 //! container sees only those of the container.
 //!
-//! A thread can have a separate descriptor table, and a process whose first thread has ended has
+//! A thread can have a separate descriptor table, and a process whose main thread has exited has
 //! its files and mappings only in the entries of the others. Each table is searched once.
 
 use crate::system::host::{

@@ -79,7 +79,7 @@ fn shown_file(
     path: &Path,
     length: u64,
 ) -> Option<PathBuf> {
-    // A bind mount shows a directory of the overlay.
+    // With a bind mount, the mount point is a subdirectory of the overlay.
     let root = mount.root.trim_start_matches('/');
     let relative = Path::new(root).join(path.strip_prefix(&mount.point).ok()?);
     let layers = Layers::of(&mount.options);

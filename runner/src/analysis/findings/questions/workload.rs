@@ -134,7 +134,7 @@ fn is_random(jobs: &[ResolvedJob], max_bytes: u64) -> Option<bool> {
     (is_uniform && is_large).then_some(true)
 }
 
-/// Whether the job's I/O is limited or not measured, or only some of its writes are flushed.
+/// Whether the job throttles its I/O, is not measured, or flushes only some of its writes.
 fn is_limited(job: &ResolvedJob) -> bool {
     let timing = &job.timing;
     let pattern = &job.pattern;
