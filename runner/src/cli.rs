@@ -30,7 +30,7 @@ use crate::{
             device_list::device_list, doctor::doctor, facts::host_facts,
             import_facts::import_with_host,
         },
-        target::leftovers::remove_leftovers,
+        target::{cancellable::wait_for_exit_blockers, leftovers::remove_leftovers},
     },
 };
 use clap::{Parser, Subcommand};
@@ -43,6 +43,7 @@ use leadline_protocol::{
 use std::{
     ffi::OsString,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 const USAGE_ERROR: u8 = 2;
@@ -167,9 +168,18 @@ pub fn from_arguments() -> Cli {
     Cli::parse_from(arguments)
 }
 
+/// How long the process waits before it exits, if files are still being restored after a stop.
+const EXIT_GRACE: Duration = Duration::from_millis(300);
+
 /// Runs a command and returns the exit code.
 pub fn execute(cli: Cli) -> u8 {
-    match cli.command {
+    let code = execute_command(cli.command);
+    wait_for_exit_blockers(EXIT_GRACE);
+    code
+}
+
+fn execute_command(command: Command) -> u8 {
+    match command {
         Command::Run {
             job,
             state,

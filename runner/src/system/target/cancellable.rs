@@ -4,10 +4,10 @@
 use std::{
     io,
     sync::{
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
         mpsc::{Receiver, RecvTimeoutError, channel},
     },
-    thread::Builder,
+    thread::{Builder, sleep},
     time::{Duration, Instant},
 };
 
@@ -89,6 +89,35 @@ pub(crate) fn within<T: Send + 'static>(
     start(name, work).ok()?.recv_timeout(timeout).ok()
 }
 
+/// Number of `ExitBlocker`s.
+static EXIT_BLOCKERS: AtomicUsize = AtomicUsize::new(0);
+
+/// While it exists, `wait_for_exit_blockers` waits. For work that restores a file and continues
+/// after a stop: if the process exits first, FUSE drops requests that its server has not read
+/// (`request_wait_answer` in fs/fuse/dev.c).
+pub(crate) struct ExitBlocker(());
+
+impl ExitBlocker {
+    pub(crate) fn new() -> Self {
+        EXIT_BLOCKERS.fetch_add(1, Ordering::Relaxed);
+        Self(())
+    }
+}
+
+impl Drop for ExitBlocker {
+    fn drop(&mut self) {
+        EXIT_BLOCKERS.fetch_sub(1, Ordering::Release);
+    }
+}
+
+/// Waits until there are no `ExitBlocker`s, at most for `timeout`.
+pub(crate) fn wait_for_exit_blockers(timeout: Duration) {
+    let end = Instant::now() + timeout;
+    while EXIT_BLOCKERS.load(Ordering::Acquire) > 0 && Instant::now() < end {
+        sleep(STOP_POLL);
+    }
+}
+
 /// Starts a thread. The channel receives its result, and is disconnected if the thread panics.
 fn start<T: Send + 'static>(
     name: &str,
@@ -125,6 +154,21 @@ mod tests {
         assert_eq!(run_unless_stopped(&stop, work).unwrap(), None);
         let not_started = run_unless_stopped(&stop, || panic!("must not start"));
         assert!(not_started.unwrap().is_none());
+    }
+
+    #[test]
+    fn exit_waits_for_work_that_restores_files() {
+        let restored = Arc::new(AtomicBool::new(false));
+        let restored_in_thread = restored.clone();
+        let blocker = ExitBlocker::new();
+        let work = move || {
+            let _blocker = blocker;
+            sleep(Duration::from_millis(100));
+            restored_in_thread.store(true, Ordering::Relaxed);
+        };
+        assert_eq!(within(Duration::ZERO, "restore", work), None);
+        wait_for_exit_blockers(Duration::from_secs(10));
+        assert!(restored.load(Ordering::Relaxed));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::{
         },
         target::{
             Finish, Targets,
-            cancellable::{HUNG_TIMEOUT, within},
+            cancellable::{ExitBlocker, HUNG_TIMEOUT, within},
             checks::{check_identity, identity_changed, open_failed, remove_failed},
             file_spec::{FileSpec, file_specs},
             open_beneath::remove_in_root,
@@ -132,7 +132,9 @@ impl Targets {
     /// A stop does not wait for the removal, because removing a file waits for its I/O.
     fn remove_hung(&self, file: OwnedFile) {
         let permissions = self.permissions.clone();
+        let blocker = ExitBlocker::new();
         within(HUNG_TIMEOUT, "remove", move || {
+            let _blocker = blocker;
             file.remove(&Guard::live(&permissions))
         });
     }

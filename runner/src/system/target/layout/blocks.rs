@@ -5,7 +5,7 @@ use crate::system::{
     host::resolved_path::ResolvedPath,
     target::{
         CHUNK_BYTES, Finish,
-        cancellable::{HUNG_TIMEOUT, finish_with_grace},
+        cancellable::{ExitBlocker, HUNG_TIMEOUT, finish_with_grace},
         file_spec::FileSpec,
         layout::{
             Layout,
@@ -115,7 +115,9 @@ impl Layout<'_> {
     pub(super) fn restore_length(&mut self, fd: &OwnedFd, length: u64) -> Result<Finish, Errno> {
         let has_hung = self.has_hung;
         let grace = if has_hung { HUNG_TIMEOUT } else { STOP_GRACE };
+        let blocker = ExitBlocker::new();
         self.finish_call(fd, grace, move |fd| {
+            let _blocker = blocker;
             if has_hung || length_of(fd)? > length {
                 ftruncate(fd, length)?;
             }
