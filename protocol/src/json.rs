@@ -1,20 +1,23 @@
-//! Reads JSON documents that people write. `serde_json` takes the last of several fields with the
-//! same name; here they are problems, because one of the values would have no effect.
+//! Reads JSON documents that people write. `serde_json` takes the last of multiple fields with
+//! the same name; here they are problems, because only one of the values would have an effect.
 
 use crate::problem::Problem;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
-use std::fmt;
+use std::fmt::{self, Write};
 
 /// Maximum number of reported fields.
 const MAX_PROBLEMS: usize = 100;
+
+/// Maximum length of a reported path, in characters. A document can nest long names.
+const MAX_PATH: usize = 200;
 
 /// Why a document was not read.
 #[derive(Debug)]
 pub enum DocumentError {
     /// Not JSON.
     Syntax(serde_json::Error),
-    /// At least one object has several fields with the same name.
+    /// At least one object has multiple fields with the same name.
     Repeated(Vec<Problem>),
 }
 
@@ -26,7 +29,7 @@ pub fn parse_document(text: &[u8]) -> Result<Value, DocumentError> {
     let mut repeated = Vec::new();
     let mut deserializer = serde_json::Deserializer::from_slice(text);
     let reader = Reader {
-        path: "",
+        path: &Path::Root,
         repeated: &mut repeated,
     };
     let document = reader.deserialize(&mut deserializer);
@@ -35,24 +38,81 @@ pub fn parse_document(text: &[u8]) -> Result<Value, DocumentError> {
     if repeated.is_empty() {
         return Ok(document);
     }
-    repeated.sort();
-    repeated.dedup();
-    repeated.truncate(MAX_PROBLEMS);
     let problems = repeated.into_iter().map(problem).collect();
     Err(DocumentError::Repeated(problems))
 }
 
 fn problem(path: String) -> Problem {
-    let detail = "The field is given more than once.";
+    let detail = "The field is set more than once.";
     Problem::invalid("repeated_field", path, detail, "Keep one of the values.")
+}
+
+/// Position of a value. Its text is built only if it is reported.
+enum Path<'a> {
+    Root,
+    Field(&'a Path<'a>, &'a str),
+    Element(&'a Path<'a>, usize),
+}
+
+impl Path<'_> {
+    /// Such as `jobs[0].bs`; cut off after `MAX_PATH` characters.
+    fn text(&self) -> String {
+        let mut text = ShortText(String::new());
+        if self.write(&mut text).is_err() {
+            text.0.push('…');
+        }
+        text.0
+    }
+
+    fn write(&self, text: &mut ShortText) -> fmt::Result {
+        match self {
+            Self::Root => Ok(()),
+            Self::Field(Self::Root, name) => text.write_str(name),
+            Self::Field(parent, name) => {
+                parent.write(text)?;
+                write!(text, ".{name}")
+            }
+            Self::Element(parent, index) => {
+                parent.write(text)?;
+                write!(text, "[{index}]")
+            }
+        }
+    }
+}
+
+/// Text of at most `MAX_PATH` characters. Writing more is an error.
+struct ShortText(String);
+
+impl Write for ShortText {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let free = MAX_PATH - self.0.chars().count();
+        match text.char_indices().nth(free) {
+            None => self.0.push_str(text),
+            Some((end, _)) => {
+                self.0.push_str(&text[..end]);
+                return Err(fmt::Error);
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Reads one value.
 struct Reader<'a> {
-    /// Path of the value, such as `jobs[0].bs`.
-    path: &'a str,
+    path: &'a Path<'a>,
     /// Paths of the fields that occur more than once.
     repeated: &'a mut Vec<String>,
+}
+
+impl Reader<'_> {
+    fn report(&mut self, field: &Path<'_>) {
+        if self.repeated.len() < MAX_PROBLEMS {
+            let text = field.text();
+            if !self.repeated.contains(&text) {
+                self.repeated.push(text);
+            }
+        }
+    }
 }
 
 impl<'de> DeserializeSeed<'de> for Reader<'_> {
@@ -101,9 +161,8 @@ impl<'de> Visitor<'de> for Reader<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Value, A::Error> {
         let mut values = Vec::new();
         loop {
-            let path = format!("{}[{}]", self.path, values.len());
             let reader = Reader {
-                path: &path,
+                path: &Path::Element(self.path, values.len()),
                 repeated: self.repeated,
             };
             match sequence.next_element_seed(reader)? {
@@ -113,21 +172,19 @@ impl<'de> Visitor<'de> for Reader<'_> {
         }
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Value, A::Error> {
         let mut object = Map::new();
         while let Some(name) = map.next_key::<String>()? {
-            let path = match self.path {
-                "" => name.clone(),
-                parent => format!("{parent}.{name}"),
-            };
+            let path = Path::Field(self.path, &name);
+            if object.contains_key(&name) {
+                self.report(&path);
+            }
             let reader = Reader {
                 path: &path,
                 repeated: self.repeated,
             };
             let value = map.next_value_seed(reader)?;
-            if object.insert(name, value).is_some() {
-                self.repeated.push(path);
-            }
+            object.insert(name, value);
         }
         Ok(object.into())
     }
@@ -166,18 +223,22 @@ mod tests {
     fn repeated_fields_are_named_with_their_paths() {
         assert_eq!(repeated(r#"{"rw": "read", "rw": "write"}"#), ["rw"]);
         let text = r#"{"jobs": [{}, {"bs": 1, "size": 1, "bs": 2, "size": 2, "bs": 3}], "a": {"x": 1, "x": 1}}"#;
-        assert_eq!(repeated(text), ["a.x", "jobs[1].bs", "jobs[1].size"]);
+        assert_eq!(repeated(text), ["jobs[1].bs", "jobs[1].size", "a.x"]);
         // The same field, in different notations.
         assert_eq!(repeated(r#"{"rw": 1, "r\u0077": 1}"#), ["rw"]);
     }
 
     #[test]
-    fn the_number_of_problems_is_limited() {
+    fn number_and_length_of_reported_paths_are_limited() {
         let fields: String = (0..1_000)
             .map(|n| format!(r#""f{n}": 1, "f{n}": 2, "#))
             .collect();
         let text = format!("{{{fields} \"end\": 1}}");
         assert_eq!(repeated(&text).len(), MAX_PROBLEMS);
+        let name = "ü".repeat(100_000);
+        let text = format!(r#"{{"{name}": {{"x": 1, "x": 2}}, "y": 1, "y": 2}}"#);
+        let cut = format!("{}…", "ü".repeat(MAX_PATH));
+        assert_eq!(repeated(&text), [cut.as_str(), "y"]);
     }
 
     #[test]
