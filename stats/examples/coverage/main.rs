@@ -15,7 +15,7 @@ mod until_decided;
 
 use std::fmt::Write;
 
-const BEGIN: &str = "<!-- begin of the simulation, see stats/examples/coverage -->";
+const BEGIN: &str = "<!-- start of the simulation, see stats/examples/coverage -->";
 const END: &str = "<!-- end of the simulation -->";
 
 fn main() -> std::io::Result<()> {
