@@ -53,7 +53,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     );
     tokio::spawn(runs.clone().publish_faults());
     let interrupted = runs.recover().await?;
-    let (listener, other_port) = listen::listen(config.listen).await?;
+    let (listener, other_port) = listen::listen(config.listen)?;
     let address = listener.local_addr()?;
     let hosts = AllowedHosts::new(address.ip(), &config.allowed_hosts);
     let access = match &config.tokens {

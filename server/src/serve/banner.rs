@@ -88,14 +88,17 @@ pub(crate) async fn print_host_problems(runner: Runner) {
             .into_iter()
             .filter(|check| check.status != CheckStatus::Ok)
             .map(|check| {
-                let remedy = check.remedy.unwrap_or_default();
-                format!("  Host     {}: {} {remedy}", check.name, check.detail)
+                let problem = format!("  Host     {}: {}", check.name, check.detail);
+                match check.remedy {
+                    Some(remedy) => format!("{problem}\n           {remedy}"),
+                    None => problem,
+                }
             })
             .collect(),
     };
     let mut out = io::stdout().lock();
     for line in lines {
-        let _ = writeln!(out, "{}", line.trim_end());
+        let _ = writeln!(out, "{line}");
     }
     let _ = out.flush();
 }
