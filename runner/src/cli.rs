@@ -81,7 +81,8 @@ enum Command {
     Run {
         #[command(flatten)]
         job: JobArgs,
-        /// Continue a study that was interrupted: its results so far are kept in this file
+        /// Keep the study's results in this file, and resume the study from it after an
+        /// interruption
         #[arg(long, value_name = "FILE")]
         state: Option<PathBuf>,
         /// Print one JSON report
@@ -93,7 +94,7 @@ enum Command {
         /// Print results in fio's format
         #[arg(long, value_name = "FORMAT", conflicts_with_all = ["json", "events"])]
         output_format: Option<FioFormat>,
-        /// Write fio's logs: PREFIX_bw.1.log, and for IOPS, latencies and their histograms
+        /// Write fio's bandwidth, IOPS, latency and histogram logs, such as PREFIX_bw.1.log
         #[arg(long, value_name = "PREFIX")]
         write_logs: Option<PathBuf>,
         /// Stop when the parent process exits
@@ -125,7 +126,7 @@ enum Command {
         #[command(flatten)]
         args: CompareArgs,
     },
-    /// Remove files of a study; reads `{"file_id": ..., "files": [...]}` from standard input
+    /// Remove a study's files; reads `{"file_id": ..., "files": [...]}` from standard input
     #[command(hide = true)]
     RemoveLeftovers {
         #[command(flatten)]
@@ -143,14 +144,14 @@ enum Command {
     Doctor {
         #[command(flatten)]
         permissions: PermissionArgs,
-        /// Directory whose filesystem is checked
+        /// Directory whose filesystem to check
         #[arg(long, default_value = ".")]
         data_dir: PathBuf,
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Print hardware, kernel and limits of this host as JSON
+    /// Print this host's hardware, kernel and limits as JSON
     Host {
         /// Print JSON (the default)
         #[arg(long)]
@@ -158,7 +159,7 @@ enum Command {
     },
 }
 
-/// Parses the arguments of this process. A link named `fio` is the command `fio`.
+/// Parses this process's arguments. A link named `fio` runs the `fio` command.
 pub fn from_arguments() -> Cli {
     let mut arguments: Vec<OsString> = std::env::args_os().collect();
     let program = arguments.first().map(Path::new).and_then(Path::file_name);
@@ -168,7 +169,7 @@ pub fn from_arguments() -> Cli {
     Cli::parse_from(arguments)
 }
 
-/// How long the process waits before it exits, if files are still being restored after a stop.
+/// How long the process waits before exiting if files are still being restored after a stop.
 const EXIT_GRACE: Duration = Duration::from_millis(300);
 
 /// Runs a command and returns the exit code.

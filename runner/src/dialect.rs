@@ -1,13 +1,13 @@
 //! Imports jobs written for other tools: fio job files, and fio and diskspd commands.
 //! Pure: nothing is executed, no file is read, and facts about the host are arguments.
 //!
-//! - `detect`, `programs`: which dialect the text is written in
+//! - `detect`, `programs`: the dialect in which the text is written
 //! - `job_file`, `shell`, `assignment`, `prompt`, `command`, `command_arguments`,
 //!   `command_options`: text to `section`s with options; `substitute`, `expression`: variables and
 //!   arithmetic
 //! - `diskspd`: diskspd flags to fio options
-//! - `options`, `option_value`, `value`, `engines`, `overridden`: options of a job, parsed as in
-//!   fio; `option_notes`, `misread_values`: what is reported about them
+//! - `options`, `option_value`, `value`, `engines`, `overridden`: a job's options, parsed as in
+//!   fio; `option_notes`, `misread_values`: notes about these options
 //! - `fio_jobs`, `zones`, `order`, `document`, `canonical`: sections to jobs, steps and JSON
 //! - `job_logs`: the log files that jobs request
 //! - `misleading_jobs`, `notes`, `source`: notes with positions in the text
@@ -126,7 +126,7 @@ fn read(
     notes: &mut Notes<'_>,
 ) -> Vec<Command> {
     let mut variables = request.variables.clone().unwrap_or_default();
-    // A value must fit on one line.
+    // A value must not span multiple lines.
     variables.retain(|_, value| !value.contains(char::is_control));
     let variables = &variables;
     if dialect == Dialect::FioJobFile {
@@ -164,7 +164,7 @@ fn read(
             break;
         }
         if is_with_previous {
-            let sentence = "The command starts together with the previous command, because of `&`.";
+            let sentence = "`&` starts this command together with the previous command.";
             let text = NoteText::new("background", sentence, "");
             notes.info(&program.program.span, None, text);
         }
@@ -183,7 +183,7 @@ fn read(
     commands_read
 }
 
-/// Reports that the text has more commands than a study has steps.
+/// Reports that the text has more commands than a study can have steps.
 fn too_many_commands(count: usize, span: &Span, notes: &mut Notes<'_>) -> bool {
     if count == MAX_COMMANDS {
         let sentence = format!("The text has more than {MAX_COMMANDS} commands.");
@@ -219,9 +219,9 @@ pub fn fio_view(request: &ImportRequest, host: &HostFacts<'_>) -> Value {
     serde_json::json!({"jobs": jobs, "order": order})
 }
 
-/// The logs of the jobs of a fio command, by step and job of its document, and sentences about
-/// differences from fio's logs.
-pub(crate) fn logs_of_command(
+/// The logs requested by a fio command's jobs, by step and job of the resulting document, and
+/// messages about differences from fio's logs.
+pub(crate) fn command_logs(
     request: &ImportRequest,
     host: &HostFacts<'_>,
 ) -> (Vec<Vec<JobLogs>>, BTreeSet<String>) {
@@ -268,7 +268,7 @@ fn problems(document: &Value) -> Vec<Problem> {
     problems.unwrap_or_default()
 }
 
-/// Reports problems of a document, whose fields have no positions in the text.
+/// Reports problems in a document. Its fields have no positions in the text.
 fn report_problems(problems: Vec<Problem>, notes: &mut Notes<'_>) {
     for problem in problems {
         let field = problem.field.as_deref();
@@ -310,7 +310,7 @@ fn reject_exit_what_all(jobs: &[FioJob], waves: &[Vec<usize>], notes: &mut Notes
         if options.text("exit_what") == Some("all")
             && let Some(entry) = options.get("exit_what")
         {
-            let sentence = "exit_what=all would also cancel the jobs that start later (stonewall or wait_for), which is not supported.";
+            let sentence = "exit_what=all would also cancel jobs that start later (stonewall or wait_for), which is not supported.";
             let remedy = "Use exit_what=stonewall, or remove the later jobs.";
             let text = NoteText::new("unsupported_value", sentence, remedy);
             notes.error(&entry.span, Some("exit_what"), text);
@@ -320,7 +320,7 @@ fn reject_exit_what_all(jobs: &[FioJob], waves: &[Vec<usize>], notes: &mut Notes
 
 fn finish(dialect: Dialect, steps: Vec<Step>, continues: bool, mut notes: Notes<'_>) -> Import {
     if steps.is_empty() && dialect != Dialect::Json && !notes.has_errors() {
-        let sentence = "The text has no jobs.";
+        let sentence = "The text contains no jobs.";
         let remedy = "Paste a fio job file, or fio or diskspd commands.";
         notes.error(&(0..0), None, NoteText::new("no_jobs", sentence, remedy));
     }

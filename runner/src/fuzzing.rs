@@ -1,4 +1,4 @@
-//! Entry points of the fuzz targets in `fuzz/`, compiled for fuzzing and tests only. Each passes
+//! Entry points of the fuzz targets in `fuzz/`, compiled only for fuzzing and tests. Each passes
 //! untrusted data to parsers and checks their results.
 
 mod compare;
@@ -39,7 +39,7 @@ use std::{fs::File, path::Path};
 
 const SECTOR: usize = 512;
 
-/// Parses files of procfs, sysfs and tracefs.
+/// Parses procfs, sysfs and tracefs files.
 pub fn kernel_text(text: &str) {
     for line in text.lines() {
         let _ = (mounts::MountEntry::parse(line, None), Line::parse(line));
@@ -81,8 +81,8 @@ pub fn kernel_text(text: &str) {
     }
 }
 
-/// Parses binary data from devices: superblocks, device-mapper tables, SCSI pages and output of
-/// wipefs.
+/// Parses binary data from devices: superblocks, device-mapper tables, SCSI pages and wipefs
+/// output.
 pub fn device_data(data: &[u8], superblock: &File) {
     for filesystem in ["ext4", "xfs", "btrfs"] {
         let _ = used_space::used_bytes(filesystem, superblock);
@@ -115,7 +115,7 @@ pub fn verified_block(block: &[u8], offset: u64, number: u64) {
     let is_pattern = matches!(method, VerifyMethod::HeaderPattern | VerifyMethod::Pattern);
     let pattern = is_pattern.then(|| VerifyPattern::parse("0xa5%o0x11").expect("a pattern"));
     let header_offset = if number.is_multiple_of(2) { 0 } else { 200 };
-    let format = Format::of(method, header_offset, pattern);
+    let format = Format::from_parts(method, header_offset, pattern);
     let _ = check(&format, block, offset, Expected::AnyWrite);
     for sector in block.chunks(SECTOR) {
         let _ = Sector::read(sector, offset);
@@ -138,7 +138,7 @@ pub fn verified_block(block: &[u8], offset: u64, number: u64) {
     );
 }
 
-/// Converts output of `perf script` to folded stacks.
+/// Converts `perf script` output to folded stacks.
 pub fn perf_script(script: &[u8]) -> Option<Profile> {
     profile::fold(script).ok()
 }

@@ -1,4 +1,4 @@
-//! Load generation: which I/Os a worker issues (`pattern`), when it issues them (`rate`), what data
+//! Generates load: which I/Os a worker issues (`pattern`), when it issues them (`rate`), what data
 //! it writes (`data`), which engine it uses (`engine`), and the loop that submits, completes and
 //! counts I/Os (`measure`). `worker` is the thread that runs the loop. `verify` records and checks
 //! written blocks. `pattern`, `rate`, `data` and `verify` are pure.

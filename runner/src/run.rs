@@ -1,4 +1,4 @@
-//! A run, from job to report. Results include only the measured window.
+//! A run, from job to report. Results cover only the measurement window.
 
 mod backing_file;
 mod cache_preparation;
@@ -90,11 +90,11 @@ pub fn run(
     let clean_up = clean_up(&plan, targets, &mut sink, is_hung);
     match measured {
         Ok((report, host)) => {
-            plan.findings.extend(clean_up.err().map(clean_up_failed));
+            plan.findings.extend(clean_up.err().map(clean_up_finding));
             finish(plan, report, &host, &mut sink, stop)
         }
         Err(RunError::Failed(problem)) => fail(&mut sink, vec![problem]),
-        Err(RunError::Stopped) => interrupted(&mut sink, stop, hung_layout),
+        Err(RunError::Stopped) => report_interruption(&mut sink, stop, hung_layout),
     }
 }
 
@@ -118,8 +118,9 @@ fn raise_file_limit() {
     let _ = setrlimit(Resource::Nofile, raised);
 }
 
-/// A finding instead of an error, because the results are valid even if files cannot be removed.
-fn clean_up_failed(problem: Problem) -> Finding {
+/// This is a finding instead of an error because the results are valid even if files cannot be
+/// removed.
+fn clean_up_finding(problem: Problem) -> Finding {
     Finding {
         code: problem.code,
         severity: Severity::Warning,
@@ -141,8 +142,9 @@ fn fail(sink: &mut EventSink, problems: Vec<Problem>) -> u8 {
     exit_code
 }
 
-/// `hung_layout`: the file that was being laid out when its storage stopped responding.
-fn interrupted(sink: &mut EventSink, stop: &StopSignal, hung_layout: Option<String>) -> u8 {
+/// Reports a run that was stopped early. `hung_layout`: the file that was being laid out when its
+/// storage stopped responding.
+fn report_interruption(sink: &mut EventSink, stop: &StopSignal, hung_layout: Option<String>) -> u8 {
     let mut problem = Problem::environment(
         "interrupted",
         "",

@@ -467,7 +467,7 @@ fn damaged_runs_pass_no_rule() {
             let message = words(&output.stderr);
             assert_eq!(output.status.code(), Some(2), "{message}");
             let expected = format!(
-                "the stored data of run #{damaged} is damaged, so it cannot be compared. Delete the run or leave it out."
+                "the stored data of run #{damaged} is damaged, so it cannot be compared. Delete or exclude the run."
             );
             assert!(message.contains(&expected), "{message}");
             assert!(output.stdout.is_empty(), "{}", text(&output.stdout));

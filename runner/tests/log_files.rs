@@ -190,7 +190,7 @@ fn logs_that_another_program_changed_are_kept() {
         let Some(output) = output else { return };
         let errors = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{name}: {errors}");
-        assert!(errors.contains("was changed since"), "{name}: {errors}");
+        assert!(errors.contains("has changed since"), "{name}: {errors}");
         assert_eq!(fs::read(&path).unwrap(), kept, "{name}");
     }
 }

@@ -246,7 +246,7 @@ fn state_file_in_use_is_rejected() {
         for path in [&state, &link] {
             let args = ["--json", "--state", path.to_str().unwrap()];
             let second = run(&study(), directory.path(), &args);
-            let remedy = "Wait until that process has ended, or use another file with --state.";
+            let remedy = "Wait until that process exits, or use another file with --state.";
             expect_rejection(&second, "another process is using it", remedy);
         }
     }

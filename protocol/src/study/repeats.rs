@@ -128,7 +128,7 @@ pub(super) fn until_decided(
     if let Some(percent) = definition.threshold_percent
         && !is_threshold(percent)
     {
-        let detail = format!("{percent} is not a threshold.");
+        let detail = format!("{percent} is not a valid threshold.");
         let remedy = "Use a percentage above 0, such as 2.";
         reader.reject(
             "bad_value",
@@ -231,7 +231,7 @@ mod tests {
         check(
             &|study| study["until_decided"]["threshold_percent"] = json!(0),
             "until_decided.threshold_percent",
-            "0 is not a threshold",
+            "0 is not a valid threshold",
         );
         check(
             &|study| study["order"] = json!("sequential"),

@@ -1,4 +1,4 @@
-//! Arguments shared by several commands.
+//! Arguments shared by multiple commands.
 
 use crate::system::guard::permissions::Permissions;
 use clap::Args;
@@ -18,7 +18,7 @@ pub(crate) struct JobArgs {
     pub target: TargetArgs,
 }
 
-/// What a run may read and write.
+/// What a run is allowed to read and write.
 #[derive(Args)]
 pub(crate) struct TargetArgs {
     #[command(flatten)]
@@ -60,7 +60,7 @@ impl TargetArgs {
     }
 }
 
-/// Not declared as `env` in the option's attributes, because an identity on the command line may
+/// Not declared as `env` in the option's attributes because an identity on the command line may
 /// contain a comma.
 const RAW_WRITES_VARIABLE: &str = "LEADLINE_ALLOW_RAW_WRITE";
 

@@ -50,7 +50,7 @@ pub(crate) struct CompareArgs {
     /// Smallest change that matters, in percent
     #[arg(long, value_name = "PERCENT", default_value_t = DEFAULT_THRESHOLD_PERCENT)]
     threshold: f64,
-    /// Treat the results as pairs: the first result of A with the first of B, and so on
+    /// Pair the results: the first result in A with the first in B, and so on
     #[arg(long)]
     paired: bool,
     /// Output format
@@ -91,7 +91,7 @@ pub(crate) fn compare_study_steps(document: Value) -> Vec<String> {
     let steps = document["steps"].as_array().into_iter().flatten();
     let count = steps.filter_map(|step| step["step"].as_u64()).max();
     let mut groups: Vec<StoredGroup> = (1..=count.unwrap_or(0))
-        .filter_map(|step| StoredGroup::of_step(&document, step))
+        .filter_map(|step| StoredGroup::from_step(&document, step))
         .collect();
     let labels: Vec<(String, String)> = (1..)
         .zip(&groups)
@@ -108,10 +108,10 @@ pub(crate) fn compare_study_steps(document: Value) -> Vec<String> {
     compare_at(&inputs, 0, DEFAULT_THRESHOLD_PERCENT, &level).answers
 }
 
-/// Compares both steps of a study, whose document contains the runs so far.
+/// Compares the two steps of a study. `document` contains the runs so far.
 pub(crate) fn look(document: &Value, until: &UntilDecided, planned: PlannedLook) -> Option<Look> {
-    let a = StoredGroup::of_step(document, 1)?;
-    let b = StoredGroup::of_step(document, 2)?;
+    let a = StoredGroup::from_step(document, 1)?;
+    let b = StoredGroup::from_step(document, 2)?;
     Some(looks::look(&[a.input(), b.input()], until, planned))
 }
 
@@ -124,7 +124,7 @@ fn level(groups: &[StoredGroup], inputs: &mut [Group]) -> Level {
     }
 }
 
-/// Reads and validates all inputs, so that all problems are reported together.
+/// Reads and validates all inputs before it fails, so all problems are reported together.
 fn read(args: &CompareArgs) -> Result<([StoredGroup; 2], Vec<Rule>), Vec<Problem>> {
     let mut problems = Vec::new();
     let mut group = |field, text: &str| {
@@ -146,7 +146,7 @@ fn read(args: &CompareArgs) -> Result<([StoredGroup; 2], Vec<Rule>), Vec<Problem
         problems.extend(pair(&mut groups).err());
     }
     if !(args.threshold > 0.0 && args.threshold.is_finite()) {
-        let detail = format!("{} is not a threshold.", args.threshold);
+        let detail = format!("{} is not a valid threshold.", args.threshold);
         let remedy = "Use a positive percentage, such as 2.";
         problems.push(Problem::invalid("bad_value", "threshold", detail, remedy));
     }
@@ -168,7 +168,7 @@ fn read(args: &CompareArgs) -> Result<([StoredGroup; 2], Vec<Rule>), Vec<Problem
     }
 }
 
-/// Assigns the runs of both groups to numbered blocks.
+/// Assigns both groups' runs to numbered blocks.
 fn pair(groups: &mut [StoredGroup; 2]) -> Result<(), Problem> {
     let [a, b] = groups.each_ref().map(StoredGroup::len);
     if a != b {

@@ -21,7 +21,7 @@ use std::{
 pub(crate) struct Input {
     pub document: Result<Value, Vec<Problem>>,
     pub import: Option<Import>,
-    /// Logs that the jobs of each step request. Only the fio command writes them.
+    /// Logs requested by each step's jobs. Only the `fio` command writes them.
     pub logs: Vec<Vec<JobLogs>>,
 }
 
@@ -51,11 +51,11 @@ pub(crate) fn read_document(path: &str) -> Input {
             logs: Vec::new(),
         };
     }
-    imported(&with_environment(text))
+    import_input(&import_request(text))
 }
 
-/// As in fio, which reads variables of job files from the environment.
-pub(crate) fn with_environment(text: String) -> ImportRequest {
+/// Variables in job files are read from the environment, as in fio.
+pub(crate) fn import_request(text: String) -> ImportRequest {
     let variables: BTreeMap<String, String> = std::env::vars().collect();
     ImportRequest {
         text,
@@ -63,7 +63,7 @@ pub(crate) fn with_environment(text: String) -> ImportRequest {
     }
 }
 
-fn imported(request: &ImportRequest) -> Input {
+fn import_input(request: &ImportRequest) -> Input {
     let import = import_with_host(|host| import(request, host));
     let document = match (&import.document, import.problems()) {
         (Some(document), _) => Ok(document.clone()),
@@ -106,7 +106,7 @@ fn parse_json(text: &str, source: &str) -> Result<Value, Vec<Problem>> {
 /// # Errors
 /// The file cannot be read, or is not UTF-8.
 pub(crate) fn read_text(path: &str) -> Result<String, Error> {
-    read_bytes(path).and_then(|bytes| into_text(bytes).map_err(Error::other))
+    read_bytes(path).and_then(|bytes| decode_utf8(bytes).map_err(Error::other))
 }
 
 fn read_bytes(path: &str) -> Result<Vec<u8>, Error> {
@@ -118,7 +118,7 @@ fn read_bytes(path: &str) -> Result<Vec<u8>, Error> {
     Ok(bytes)
 }
 
-fn into_text(bytes: Vec<u8>) -> Result<String, String> {
+fn decode_utf8(bytes: Vec<u8>) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
         let before = &error.as_bytes()[..valid];

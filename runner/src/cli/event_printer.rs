@@ -32,7 +32,7 @@ pub(crate) struct EventPrinter {
     format: OutputFormat,
     /// One-based number of the study step.
     step: Option<u32>,
-    /// Whether to show a progress line: standard error is a terminal.
+    /// Whether to show a progress line, which requires that standard error is a terminal.
     shows_progress: bool,
     stop: StopSignal,
     /// The jobs as requested, each a JSON object.
@@ -151,8 +151,8 @@ impl EventPrinter {
         }
     }
 
-    /// Creates a printer for a run that has already ended.
-    pub(crate) fn restored(saved: SavedEvents, format: OutputFormat, stop: &StopSignal) -> Self {
+    /// Creates a printer for a run that ended in an earlier process.
+    pub(crate) fn from_saved(saved: SavedEvents, format: OutputFormat, stop: &StopSignal) -> Self {
         Self {
             accepted: saved.accepted,
             result: saved.result,
@@ -189,8 +189,9 @@ impl EventPrinter {
         ))
     }
 
-    /// Prints the report at the end of a run. Returns false if log files could not be written. Write
-    /// errors of the report are ignored, so that they do not affect the exit code.
+    /// Prints the report at the end of a run. Returns false if log files could not be written.
+    /// Errors that occur while the report is written are ignored, so they do not affect the exit
+    /// code.
     pub(crate) fn finish(mut self) -> bool {
         self.clear_progress();
         let has_logs = self.finish_logs();
@@ -203,7 +204,7 @@ impl EventPrinter {
             }
             OutputFormat::Fio(format) => {
                 print_fio(format, self.finished_run().as_slice());
-                // fio's formats can only contain an error number, so the sentences are written to
+                // fio's formats can contain only an error number, so the messages are written to
                 // standard error.
                 let findings = self.result.iter().flat_map(|result| &result.findings);
                 findings

@@ -1,10 +1,10 @@
-//! The `fio` command: fio's arguments and output, for scripts and programs that start fio. A link
-//! named `fio` to this program is the same command.
+//! The `fio` command accepts fio's arguments and prints fio's output, for scripts and programs that
+//! start fio. A link to this program with the name `fio` runs the same command.
 
 use crate::{
     cli::{
         args::TargetArgs,
-        document::{Input, read_text, with_environment},
+        document::{Input, import_request, read_text},
         output::{FioFormat, OutputFormat, print_error, reject, write},
         output_file::OutputFile,
         run_command::{RunFiles, run_input},
@@ -30,8 +30,8 @@ const END: &str = "end of the job file, written by leadline-runner";
 pub(crate) struct FioArgs {
     #[command(flatten)]
     target: TargetArgs,
-    /// Job file, or options of fio; --output, --output-format, --minimal, --parse-only and --version
-    /// have fio's meaning
+    /// Job files or fio options; --output, --output-format, --minimal, --parse-only and --version
+    /// work as in fio
     #[arg(
         value_name = "FIO_ARGUMENTS",
         trailing_var_arg = true,
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &FioArgs) -> u8 {
         return u8::from(write(HELP).is_err());
     }
     if arguments.is_empty() {
-        return reject(&[no_jobs()]);
+        return reject(&[no_jobs_problem()]);
     }
     if options.is_parse_only {
         return read(&arguments)
@@ -97,10 +97,10 @@ Takes fio's arguments, runs the jobs with Leadline and prints fio's output:
   ln -s \"$(command -v leadline-runner)\" ~/bin/fio
 
 Leadline's options come first: --target-root=DIR, --allow-raw-write=IDENTITY, --confirm=TEXT@CODE.
-Options that are not supported are rejected by name.
+Unsupported options are rejected by name.
 ";
 
-/// Separates the options of the program from all other options.
+/// Separates the program's options from all other options.
 fn split(arguments: &[String]) -> (ProgramOptions, Vec<String>) {
     let mut options = ProgramOptions::default();
     let mut others = Vec::new();
@@ -131,7 +131,7 @@ fn split(arguments: &[String]) -> (ProgramOptions, Vec<String>) {
 }
 
 /// # Errors
-/// The requested version of terse output, or its use with another format, is not supported.
+/// The requested terse version, or --append-terse, is not supported.
 fn check_terse(options: &ProgramOptions) -> Result<(), Problem> {
     let (field, detail, remedy) = if options.appends_terse {
         let remedy = "Use --output-format=terse.";
@@ -159,7 +159,7 @@ fn format(name: Option<&str>) -> Result<FioFormat, Problem> {
         Problem::invalid(
             "output_format",
             "--output-format",
-            format!("`{name}` is not a format."),
+            format!("`{name}` is not an output format."),
             "Use one of json, json+, terse and normal.",
         )
     })
@@ -169,17 +169,17 @@ fn format(name: Option<&str>) -> Result<FioFormat, Problem> {
 fn read(arguments: &[String]) -> Input {
     let mut logs = Vec::new();
     let document = Command::new(arguments).and_then(|command| {
-        let request = with_environment(command.text.clone());
+        let request = import_request(command.text.clone());
         let import = import_with_host(|host| dialect::import(&request, host));
         // An import accepts options without a job; fio does not.
         if import.notes.iter().any(|note| note.code == MISSING_NAME) {
-            return Err(vec![no_jobs()]);
+            return Err(vec![no_jobs_problem()]);
         }
         command.print_warnings(&import);
         let problems = command.problems(&import);
         let document = import.document.ok_or(problems)?;
         let differences;
-        (logs, differences) = import_with_host(|host| dialect::logs_of_command(&request, host));
+        (logs, differences) = import_with_host(|host| dialect::command_logs(&request, host));
         differences.iter().for_each(print_error);
         Ok(document)
     });
@@ -224,7 +224,7 @@ impl Command {
                 true => Ok(String::new()),
                 false => read_text(argument),
             };
-            let contents = contents.map_err(|error| vec![unreadable(argument, &error)])?;
+            let contents = contents.map_err(|error| vec![unreadable_file(argument, &error)])?;
             let name = format!("job-file-{}", job_files.len() + 1);
             text += &format!("cat > {name} <<'{END}'\n");
             let lines_before = text.matches('\n').count() as u32;
@@ -241,8 +241,8 @@ impl Command {
         Ok(Self { text, job_files })
     }
 
-    /// Describes the location of a note in terms of the command that the user wrote.
-    fn place(&self, span: TextSpan, option: Option<&str>) -> String {
+    /// Locates a note in the command that the user entered.
+    fn location(&self, span: TextSpan, option: Option<&str>) -> String {
         let mut files = self.job_files.iter();
         let in_file = files.find_map(|file| {
             let line = span.line.checked_sub(file.lines_before)?;
@@ -260,8 +260,8 @@ impl Command {
     fn print_warnings(&self, import: &Import) {
         let notes = import.notes.iter();
         for note in notes.filter(|note| note.severity == ImportSeverity::Warning) {
-            let place = self.place(note.span, note.option.as_deref());
-            print_error(format_args!("{place}{} {}", note.sentence, note.remedy));
+            let location = self.location(note.span, note.option.as_deref());
+            print_error(format_args!("{location}{} {}", note.sentence, note.remedy));
         }
     }
 
@@ -269,14 +269,14 @@ impl Command {
         let notes = import.notes.iter();
         let errors = notes.filter(|note| note.severity == ImportSeverity::Error);
         let errors = errors.map(|note| {
-            let place = self.place(note.span, note.option.as_deref());
-            let detail = format!("{place}{}", note.sentence);
-            without_field(&note.code, detail, &note.remedy)
+            let location = self.location(note.span, note.option.as_deref());
+            let detail = format!("{location}{}", note.sentence);
+            located_problem(&note.code, detail, &note.remedy)
         });
         let questions = import.questions.iter().map(|question| {
-            let place = self.place(question.span, None);
-            let detail = format!("{place}{}", question.sentence);
-            without_field(UNSET_VARIABLE, detail, &variable_remedy(&question.name))
+            let location = self.location(question.span, None);
+            let detail = format!("{location}{}", question.sentence);
+            located_problem(UNSET_VARIABLE, detail, &variable_remedy(&question.name))
         });
         errors.chain(questions).collect()
     }
@@ -286,21 +286,21 @@ fn is_job_option(name: &str) -> bool {
     find_option(name).is_some()
 }
 
-/// As in fio, a job file or a job name is required; options alone define no job.
-fn no_jobs() -> Problem {
+/// As in fio, a job file or a job name is required; options alone do not define a job.
+fn no_jobs_problem() -> Problem {
     let detail = "No jobs are defined.";
     let remedy = "Pass a job file, or --name=NAME before the options of a job.";
-    without_field("no_jobs", detail.into(), remedy)
+    located_problem("no_jobs", detail.into(), remedy)
 }
 
-fn unreadable(path: &str, error: &io::Error) -> Problem {
+fn unreadable_file(path: &str, error: &io::Error) -> Problem {
     let detail = format!("{path} cannot be read: {error}.");
     let remedy = "Pass the path to a job file, or - for standard input.";
-    without_field("unreadable", detail, remedy)
+    located_problem("unreadable", detail, remedy)
 }
 
-/// The detail contains the location of the problem.
-fn without_field(code: &str, detail: String, remedy: &str) -> Problem {
+/// Creates a problem without a field, because the detail contains the location.
+fn located_problem(code: &str, detail: String, remedy: &str) -> Problem {
     Problem {
         field: None,
         ..Problem::invalid(code, "", detail, remedy)
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn other_versions_of_terse_output_are_rejected() {
+    fn unsupported_terse_versions_are_rejected() {
         let check = |text| check_terse(&split(&words(text)).0);
         assert!(check("--minimal --terse-version 3").is_ok());
         assert!(check("--terse-version=5 --minimal").is_err());

@@ -1,5 +1,5 @@
-//! Passes the events of a run to the printer, and the sampling windows of its workers to the logs
-//! that the jobs request.
+//! Passes a run's events to the printer, and its workers' sampling windows to the logs requested by
+//! its jobs.
 
 use crate::{
     cli::{event_printer::EventPrinter, log_files::job_logs::JobLogFiles},

@@ -5,7 +5,7 @@ pub(crate) mod job_logs;
 mod replacement;
 
 use crate::{
-    cli::log_files::replacement::{Lines, Replaceable, check_replaceable, mark_complete},
+    cli::log_files::replacement::{Lines, ReplaceableLog, check_replaceable, mark_complete},
     system::host::ownership::MARK_DELAY,
 };
 use leadline_export::fio::logs::{Log, LogKind};
@@ -20,7 +20,7 @@ use std::{
 
 const OPTION: &str = "--write-logs";
 
-/// The files are created when the run is accepted, so that a rejected run changes nothing.
+/// The files are created when the run is accepted, so a rejected run changes nothing.
 pub(crate) struct LogFiles {
     files: Vec<LogFile>,
     errors: Vec<String>,
@@ -29,7 +29,7 @@ pub(crate) struct LogFiles {
 struct LogFile {
     log: Log,
     path: PathBuf,
-    replaceable: Replaceable,
+    replaceable: ReplaceableLog,
     /// `None` before the run is accepted.
     file: Option<BufWriter<File>>,
 }
@@ -38,8 +38,8 @@ impl LogFiles {
     /// `targets`: paths of the run's targets.
     ///
     /// # Errors
-    /// The directory of the files does not exist or is not writable, a file exists and is not a
-    /// log, or a file is a target.
+    /// The files' directory does not exist or is not writable, a file exists and is not a log, or a
+    /// file is a target.
     pub(crate) fn new(prefix: &Path, targets: &[&Path]) -> Result<Self, Vec<Problem>> {
         let directory = check_directory(prefix, OPTION).map_err(|problem| vec![problem])?;
         let file = |kind: LogKind| {
@@ -47,7 +47,7 @@ impl LogFiles {
             check_no_target(directory, &path, targets, OPTION)?;
             Ok(LogFile {
                 log: Log::new(kind),
-                replaceable: check_replaceable(&path, Lines::of_run(kind), OPTION)?,
+                replaceable: check_replaceable(&path, Lines::for_run(kind), OPTION)?,
                 path,
                 file: None,
             })
@@ -61,7 +61,7 @@ impl LogFiles {
 
     /// Creates `PREFIX_bw.1.log` and the other files.
     pub(crate) fn create(&mut self) {
-        self.each(|log| {
+        self.for_each_log(|log| {
             let file = log.replaceable.replace(&log.path)?;
             log.file = Some(BufWriter::new(file));
             Ok(())
@@ -70,7 +70,7 @@ impl LogFiles {
 
     /// Adds a sample that ends at `t_ms`.
     pub(crate) fn add(&mut self, t_ms: f64, sample: &Sample) {
-        self.each(|log| match &mut log.file {
+        self.for_each_log(|log| match &mut log.file {
             Some(file) => file.write_all(log.log.lines(t_ms, sample).as_bytes()),
             None => Ok(()),
         });
@@ -79,7 +79,7 @@ impl LogFiles {
     /// Returns why files could not be written.
     pub(crate) fn finish(mut self) -> Vec<String> {
         let mut has_marks = false;
-        self.each(|log| {
+        self.for_each_log(|log| {
             if let Some(file) = &mut log.file {
                 file.flush()?;
                 has_marks |= mark_complete(file.get_ref());
@@ -92,8 +92,8 @@ impl LogFiles {
         self.errors
     }
 
-    /// After an error, nothing more is written to a file.
-    fn each(&mut self, mut write: impl FnMut(&mut LogFile) -> io::Result<()>) {
+    /// After an error, nothing more is written to that file.
+    fn for_each_log(&mut self, mut write: impl FnMut(&mut LogFile) -> io::Result<()>) {
         let errors = &mut self.errors;
         self.files.retain_mut(|log| match write(log) {
             Ok(()) => true,
@@ -117,7 +117,7 @@ fn path(prefix: &Path, kind: LogKind, number: Option<u32>) -> PathBuf {
     name.into()
 }
 
-/// The directory of the logs.
+/// Returns the directory that contains the logs.
 ///
 /// # Errors
 /// It does not exist or is not writable.

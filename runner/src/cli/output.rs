@@ -22,7 +22,7 @@ pub(crate) enum OutputFormat {
     Json,
     /// One JSON event per line while running.
     Events,
-    /// fio's output at the end.
+    /// One report in fio's format at the end.
     Fio(FioFormat),
 }
 
@@ -54,13 +54,14 @@ impl OutputFormat {
     }
 }
 
-/// Prints problems that are not about a job, and returns the exit code.
+/// Prints problems that do not concern a job, and returns the exit code.
 pub(crate) fn reject(problems: &[Problem]) -> u8 {
     problems.iter().for_each(print_error);
     Problem::exit_code(problems)
 }
 
-/// Prints a value as JSON, or as styled text of the terminal's width, and returns the exit code.
+/// Prints a value as JSON or as styled text wrapped to the terminal's width, and returns the exit
+/// code.
 pub(crate) fn print<T: Serialize>(
     json: bool,
     value: &T,
@@ -98,8 +99,8 @@ pub(crate) fn write(text: &str) -> Result<()> {
     write_to(stdout().lock(), text)
 }
 
-/// Writes text with ANSI escapes, which are removed unless standard output is a terminal with
-/// color.
+/// Writes text with ANSI escapes, which are removed unless standard output is a terminal that
+/// supports color.
 pub(crate) fn write_styled(text: &str) -> Result<()> {
     write_to(anstream::stdout().lock(), text)
 }
@@ -109,8 +110,8 @@ fn write_to(mut out: impl Write, text: &str) -> Result<()> {
     out.flush()
 }
 
-/// Prints which options fio applies differently, for readers of fio's output. Steps of a study repeat
-/// most of them; each is printed once.
+/// Prints the options that fio applies differently, for readers who are used to fio. A study's
+/// steps share most of these differences, so each is printed only once.
 pub(crate) fn print_fio_differences<'a>(plans: impl IntoIterator<Item = &'a Plan>) {
     let mut printed = Vec::new();
     for finding in plans.into_iter().flat_map(|plan| &plan.findings) {

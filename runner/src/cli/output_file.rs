@@ -1,4 +1,4 @@
-//! The file of `--output`, which replaces the standard output.
+//! The `--output` file, which is written instead of standard output.
 
 use leadline_protocol::problem::Problem;
 use std::{
@@ -8,12 +8,12 @@ use std::{
     os::unix::fs::FileTypeExt,
 };
 
-/// Number of bytes at the start of an existing file that are searched for a result. Warnings may
-/// precede it.
+/// Number of bytes to search for a result at the start of an existing file; warnings may precede
+/// the result.
 const HEAD_BYTES: u64 = 64 << 10;
 
-/// A file that receives the standard output. It is not truncated before something is written, so
-/// that a rejected run does not destroy an earlier result.
+/// A file that replaces standard output. It is not truncated until output is written, so a rejected
+/// run does not destroy an earlier result.
 pub(super) struct OutputFile<'a> {
     path: &'a str,
     file: File,
@@ -26,11 +26,11 @@ impl<'a> OutputFile<'a> {
     pub(super) fn open(path: &'a str) -> Result<Self, Problem> {
         if let Ok(found) = fs::metadata(path) {
             if found.file_type().is_block_device() {
-                return Err(unwritable(path, "it is a block device"));
+                return Err(unwritable_file(path, "it is a block device"));
             }
             let is_replaced = found.is_file() && found.len() > 0;
-            if is_replaced && !is_result(path).map_err(|error| unwritable(path, error))? {
-                return Err(unwritable(path, "it exists and is not a result"));
+            if is_replaced && !is_result(path).map_err(|error| unwritable_file(path, error))? {
+                return Err(unwritable_file(path, "it exists and is not a result"));
             }
         }
         let mut options = File::options();
@@ -39,7 +39,7 @@ impl<'a> OutputFile<'a> {
             rustix::stdio::dup2_stdout(&file)?;
             Ok(Self { path, file })
         });
-        opened.map_err(|error| unwritable(path, error))
+        opened.map_err(|error| unwritable_file(path, error))
     }
 
     /// Truncates an earlier, longer result.
@@ -51,11 +51,11 @@ impl<'a> OutputFile<'a> {
             },
             false => Ok(()),
         };
-        truncate().map_err(|error: io::Error| unwritable(self.path, error))
+        truncate().map_err(|error: io::Error| unwritable_file(self.path, error))
     }
 }
 
-/// Whether a file contains output of fio or of this program.
+/// Whether a file contains output from fio or from this program.
 fn is_result(path: &str) -> io::Result<bool> {
     let mut head = Vec::new();
     File::open(path)?.take(HEAD_BYTES).read_to_end(&mut head)?;
@@ -73,7 +73,7 @@ fn has_result(text: &str) -> bool {
     })
 }
 
-fn unwritable(path: &str, reason: impl Display) -> Problem {
+fn unwritable_file(path: &str, reason: impl Display) -> Problem {
     let detail = format!("{path} cannot be written: {reason}.");
     let remedy = "Use another path, or remove the file first.";
     Problem::invalid("output_file", "--output", detail, remedy)

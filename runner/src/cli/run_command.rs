@@ -32,7 +32,7 @@ const PARENT_POLL_INTERVAL: Duration = Duration::from_millis(100);
 pub(crate) struct RunFiles<'a> {
     /// Prefix of fio's log files.
     pub logs: Option<&'a Path>,
-    /// State of a study, from which it is continued.
+    /// State file from which a study is resumed.
     pub state: Option<&'a Path>,
 }
 
@@ -60,7 +60,7 @@ pub(crate) fn run_input(
         StopSignal::default()
     });
     if stop_when_orphaned {
-        stop_with_parent(stop.clone());
+        stop_when_parent_exits(stop.clone());
     }
     let permissions = args.permissions.resolve();
     let Input {
@@ -74,10 +74,10 @@ pub(crate) fn run_input(
     match document {
         Ok(document) if is_study(&document) => match permissions {
             Ok(_) if files.logs.is_some() => {
-                EventPrinter::new(format, None, &stop).reject(vec![logs_of_study()])
+                EventPrinter::new(format, None, &stop).reject(vec![study_logs_problem()])
             }
             Ok(permissions) => {
-                let context = study::Setting {
+                let context = study::StudyOptions {
                     permissions: &permissions,
                     format,
                     stop: &stop,
@@ -90,7 +90,7 @@ pub(crate) fn run_input(
         },
         document => {
             if files.state.is_some() {
-                let detail = "--state continues studies, but the document is a job.";
+                let detail = "--state is only supported for studies, but the document is a job.";
                 let problem = Problem::invalid("state_file", "state", detail, "Remove --state.");
                 return EventPrinter::new(format, None, &stop).reject(vec![problem]);
             }
@@ -148,7 +148,7 @@ fn run_with_logs(
     JobLogFiles::finish(logs, code)
 }
 
-fn logs_of_study() -> Problem {
+fn study_logs_problem() -> Problem {
     Problem::invalid(
         "logs_of_study",
         "--write-logs",
@@ -157,7 +157,7 @@ fn logs_of_study() -> Problem {
     )
 }
 
-/// Prints the warnings of an imported text. Errors are printed as problems.
+/// Prints the warnings from an import. Errors are printed as problems.
 fn print_warnings(import: &Import) {
     let mut notes = import.notes.iter();
     for note in notes
@@ -172,7 +172,7 @@ fn print_warnings(import: &Import) {
 }
 
 /// Requests a stop when the parent process exits and this process is reparented.
-fn stop_with_parent(stop: StopSignal) {
+fn stop_when_parent_exits(stop: StopSignal) {
     let parent = parent_id();
     thread::spawn(move || {
         while parent_id() == parent {

@@ -13,7 +13,7 @@ use crate::{
         },
         study::{
             progress::{Progress, Step, can_retry},
-            state_file::{Saved, StateFile},
+            state_file::{SavedProgress, StateFile},
         },
         text::{self, style::terminal_width},
     },
@@ -39,7 +39,7 @@ use std::{
 };
 
 /// Options for running a study.
-pub(crate) struct Setting<'a> {
+pub(crate) struct StudyOptions<'a> {
     pub permissions: &'a Permissions,
     pub format: OutputFormat,
     pub stop: &'a StopSignal,
@@ -51,8 +51,8 @@ pub(crate) struct Setting<'a> {
 
 /// Runs a study and returns the exit code of the first failed step. `confirm` adds to the
 /// confirmations in the document.
-pub(crate) fn run(document: Value, confirm: &[String], setting: &Setting) -> u8 {
-    let Setting { format, stop, .. } = *setting;
+pub(crate) fn run(document: Value, confirm: &[String], options: &StudyOptions) -> u8 {
+    let StudyOptions { format, stop, .. } = *options;
     let reject = |problems| EventPrinter::new(format, None, stop).reject(problems);
     let spec = parse_study(document.clone()).map(|mut spec| {
         spec.confirm.extend_from_slice(confirm);
@@ -62,14 +62,14 @@ pub(crate) fn run(document: Value, confirm: &[String], setting: &Setting) -> u8 
         Ok(spec) => spec,
         Err(problems) => return reject(problems),
     };
-    let opened = setting.state.map(|path| StateFile::open(path, &document));
+    let opened = options.state.map(|path| StateFile::open(path, &document));
     let (mut state, saved) = match opened.transpose() {
         Ok(opened) => opened.map_or((None, None), |(file, saved)| (Some(file), saved)),
         Err(problem) => return reject(vec![problem]),
     };
     let plan = match &saved {
         Some(saved) => saved.plan.clone(),
-        None => run::plan_study(&spec, setting.permissions),
+        None => run::plan_study(&spec, options.permissions),
     };
     if !plan.problems.is_empty() {
         return reject(plan.problems);
@@ -78,7 +78,7 @@ pub(crate) fn run(document: Value, confirm: &[String], setting: &Setting) -> u8 
         print_fio_differences(plan.steps.iter().map(|step| &step.plan));
     }
     let plans = || plan.steps.iter().map(|step| step.plan.clone()).collect();
-    let logs = match JobLogFiles::open(setting.logs, plans) {
+    let logs = match JobLogFiles::open(options.logs, plans) {
         Ok(logs) => logs,
         Err(problems) => return reject(problems),
     };
@@ -91,16 +91,16 @@ pub(crate) fn run(document: Value, confirm: &[String], setting: &Setting) -> u8 
     let context = Context {
         plan: &plan,
         confirm: &spec.confirm,
-        setting,
+        options,
         state: state.map(RefCell::new),
         logs: RefCell::new(logs),
         has_lost_state: Cell::new(false),
     };
     let progress = run_steps(&context, saved);
     let has_lost_state = context.has_lost_state.get();
-    // A study that will be continued keeps its files.
-    let is_paused = has_lost_state || setting.state.is_some() && stop.is_requested();
-    let has_leftovers = !is_paused && clean_up(&plan, setting.permissions);
+    // A study that will be resumed keeps its files.
+    let is_paused = has_lost_state || options.state.is_some() && stop.is_requested();
+    let has_leftovers = !is_paused && clean_up(&plan, options.permissions);
     let output_code = print_results(&plan, &progress, format);
     let output_code = JobLogFiles::finish(context.logs.take(), output_code);
     progress
@@ -135,15 +135,15 @@ fn print_results(plan: &StudyPlan, progress: &Progress, format: OutputFormat) ->
     }
 }
 
-/// `saved`: results of an earlier attempt, after which the study continues.
-fn run_steps<'a>(context: &Context<'a>, saved: Option<Saved>) -> Progress<'a> {
-    let (plan, setting) = (context.plan, context.setting);
+/// `saved`: results from an earlier attempt, which the study resumes.
+fn run_steps<'a>(context: &Context<'a>, saved: Option<SavedProgress>) -> Progress<'a> {
+    let (plan, options) = (context.plan, context.options);
     let mut progress = Progress::default();
     if let Some(saved) = saved {
         progress.was_interrupted = saved.was_interrupted;
         for step in saved.steps {
             step.restore(&mut progress, |events| {
-                EventPrinter::restored(events, setting.format, setting.stop)
+                EventPrinter::from_saved(events, options.format, options.stop)
             });
             progress.take_look(plan);
         }
@@ -151,11 +151,11 @@ fn run_steps<'a>(context: &Context<'a>, saved: Option<Saved>) -> Progress<'a> {
     for step in plan.steps.iter().skip(progress.steps.len()) {
         context.run_next(&mut progress, Cow::Borrowed(step));
     }
-    while !setting.stop.is_requested()
+    while !options.stop.is_requested()
         && !context.has_lost_state.get()
         && let Some(document) = progress.next_step(plan)
     {
-        match added_step(plan, &document, progress.steps.len(), setting.permissions) {
+        match plan_added_step(plan, &document, progress.steps.len(), options.permissions) {
             Ok(step) => context.run_next(&mut progress, Cow::Owned(step)),
             Err(problems) => {
                 problems.iter().for_each(print_error);
@@ -167,7 +167,7 @@ fn run_steps<'a>(context: &Context<'a>, saved: Option<Saved>) -> Progress<'a> {
 }
 
 /// Plans a step that a procedure adds. `number`: number of earlier steps.
-fn added_step(
+fn plan_added_step(
     plan: &StudyPlan,
     document: &Value,
     number: usize,
@@ -193,7 +193,7 @@ fn added_step(
 struct Context<'a> {
     plan: &'a StudyPlan,
     confirm: &'a [String],
-    setting: &'a Setting<'a>,
+    options: &'a StudyOptions<'a>,
     state: Option<RefCell<StateFile>>,
     logs: RefCell<Option<JobLogFiles>>,
     /// Set if the state file could not be written; no more runs start then.
@@ -203,8 +203,8 @@ struct Context<'a> {
 impl Context<'_> {
     /// Runs a step, and retries it once if it fails.
     fn run_next<'s>(&self, progress: &mut Progress<'s>, step: Cow<'s, StepPlan>) {
-        let (plan, setting) = (self.plan, self.setting);
-        let (format, stop) = (setting.format, setting.stop);
+        let (plan, options) = (self.plan, self.options);
+        let (format, stop) = (options.format, options.stop);
         let number = progress.steps.len() as u32 + 1;
         let is_skipped =
             || stop.is_requested() || self.has_lost_state.get() || progress.has_ended(plan);
@@ -217,7 +217,7 @@ impl Context<'_> {
             (code, events)
         };
         if !is_skipped() {
-            self.record(StateFile::started);
+            self.record(StateFile::record_start);
         }
         let mut run = (!is_skipped()).then(run_once);
         let is_failed = run.as_ref().is_some_and(|(code, _)| *code != 0);
@@ -231,12 +231,13 @@ impl Context<'_> {
             failed_run,
             was_interrupted: std::mem::take(&mut progress.was_interrupted),
         };
-        // A run that was stopped is not recorded, so it is repeated when the study continues.
+        // A stopped run is not recorded, so it is repeated when the study is resumed.
         if step.run.is_some() && !stop.is_requested() {
-            self.record(|state| state.ended(&step));
+            self.record(|state| state.record_end(&step));
         }
         if step.run.is_some() && format == OutputFormat::Text {
-            // The study continues if standard output is closed, because its files must be removed.
+            // The study continues even if standard output is closed, because its files must be
+            // removed.
             let is_second = step.failed_run.is_some();
             let line = text::study::step_line(plan, number, &step.plan, &step.result(), is_second);
             let _ = write_styled(&line);
@@ -255,7 +256,7 @@ impl Context<'_> {
         let mut spec = match parse_run(document) {
             Ok(spec) => RunSpec {
                 confirm: self.confirm.to_vec(),
-                // The study plan has already checked how old the confirmations are.
+                // The age of the confirmations was already checked when the study was planned.
                 accepted_minute: self.confirm.iter().find_map(|entry| planned_minute(entry)),
                 ..spec
             },
@@ -270,14 +271,14 @@ impl Context<'_> {
             logs: logs.as_mut(),
             step,
         };
-        let Setting {
+        let StudyOptions {
             permissions, stop, ..
-        } = *self.setting;
+        } = *self.options;
         run::run(&spec, permissions, stop, &mut listener)
     }
 
     /// Stores a result. After an error, no more runs start, because a run without a stored result
-    /// would be repeated when the study continues.
+    /// would be repeated when the study is resumed.
     fn record(&self, write: impl FnOnce(&mut StateFile) -> io::Result<()>) {
         if let Some(state) = &self.state
             && let Err(error) = write(&mut state.borrow_mut())

@@ -1,5 +1,5 @@
 //! Terminal output: pure functions from protocol types to text. Text contains ANSI escapes, which
-//! `cli::output` removes unless standard output is a terminal with color.
+//! `cli::output` removes unless standard output is a terminal that supports color.
 
 pub(crate) mod comparison;
 pub mod devices;

@@ -2,9 +2,9 @@
 //! with duplicate blocks. A block's contents depend only on the seed and the block's number.
 //!
 //! Every 4 KiB chunk ends with zeros, so a compressor with larger blocks achieves the same ratio.
-//! Duplicates have the size of the smallest write and may repeat any earlier block, so they are far
+//! Duplicates are as large as the smallest write and may repeat any earlier block, so they are far
 //! apart. If buffers are not refilled for each write, `stamp` makes every block unique.
-//! `engine::write_buffers` and `worker` decide when a buffer is filled.
+//! `engine::write_buffers` and `worker` decide when to fill a buffer.
 
 pub(crate) mod stamp;
 
@@ -29,7 +29,7 @@ pub(crate) struct Data {
     random_percent: usize,
     /// Size of a block that may be a duplicate, in bytes.
     block_bytes: usize,
-    /// Draws 0 for a duplicate or 1 for a new block; `None` without duplicates.
+    /// Draws 0 for a duplicate or 1 for a new block; `None` if there are no duplicates.
     duplicates: Option<ShuffleBag>,
     working_set: Option<Box<WorkingSet>>,
     seed: u64,
@@ -48,8 +48,8 @@ struct WorkingSet {
 }
 
 impl WorkingSet {
-    /// As in fio, the set is divided among all workers if it is global, and the last one has the
-    /// remainder (dedupe.c, `init_dedupe_working_set_seeds`).
+    /// As in fio, a global set is divided among all workers, and the last worker gets the remainder
+    /// (dedupe.c, `init_dedupe_working_set_seeds`).
     fn new(options: DedupeWorkingSet, seeds: impl Iterator<Item = u64>, seed: u64) -> Self {
         let all_seeds: Vec<u64> = seeds.collect();
         let first = all_seeds.iter().position(|other| *other == seed);
@@ -64,7 +64,7 @@ impl WorkingSet {
         }
     }
 
-    /// Seed and number of a random block of the set.
+    /// Seed and number of a random block in the set.
     fn draw(&self, rng: &mut impl Rng) -> (u64, u64) {
         let block = rng.random_range(0..self.blocks);
         let owner = (block / self.blocks_per_seed) % self.seeds.len() as u64;
@@ -72,7 +72,7 @@ impl WorkingSet {
     }
 }
 
-/// Seed of the data that a worker writes.
+/// Seed for the data that a worker writes.
 fn worker_seed(randseed: u64, worker: u32) -> u64 {
     let worker_seed = WORKER_STRIDE.wrapping_mul(u64::from(worker));
     !randseed.wrapping_add(worker_seed)
@@ -158,7 +158,7 @@ mod tests {
     const BLOCKS: usize = 2000;
 
     /// Generates all 4 KiB blocks, in buffers of `buffer_blocks` blocks.
-    fn written(options: Value, worker: u32, buffer_blocks: usize) -> Vec<u8> {
+    fn written_bytes(options: Value, worker: u32, buffer_blocks: usize) -> Vec<u8> {
         let mut data = Data::new(&resolved(options), worker);
         let mut bytes = vec![0xff; BLOCKS * 4096];
         for buffer in bytes.chunks_mut(buffer_blocks * 4096) {
@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn data_is_as_compressible_as_requested() {
         for percent in [0u8, 10, 30, 50, 70, 90] {
-            let bytes = written(json!({"buffer_compress_percentage": percent}), 0, 4);
+            let bytes = written_bytes(json!({"buffer_compress_percentage": percent}), 0, 4);
             for block in [4096, 131_072] {
                 let actual = compressible_percent(&bytes, block);
                 assert!(
@@ -202,7 +202,7 @@ mod tests {
     fn duplicates_have_the_requested_share() {
         for percent in [0u8, 1, 25, 50, 99] {
             for buffer_blocks in [1, 8] {
-                let bytes = written(json!({"dedupe_percentage": percent}), 0, buffer_blocks);
+                let bytes = written_bytes(json!({"dedupe_percentage": percent}), 0, buffer_blocks);
                 let actual = 100.0 - distinct_blocks(&bytes) as f64 * 100.0 / BLOCKS as f64;
                 assert!(
                     (actual - f64::from(percent)).abs() < 0.1,
@@ -214,16 +214,16 @@ mod tests {
 
     #[test]
     fn duplicates_are_scattered() {
-        let bytes = written(json!({"dedupe_percentage": 50}), 0, 1);
+        let bytes = written_bytes(json!({"dedupe_percentage": 50}), 0, 1);
         let blocks: Vec<&[u8]> = bytes.chunks(4096).collect();
         let adjacent = blocks.windows(2).filter(|pair| pair[0] == pair[1]).count();
         assert!(adjacent < 30, "{adjacent} of 1000 duplicates are adjacent");
     }
 
     #[test]
-    fn duplicates_of_a_working_set_repeat_its_blocks() {
+    fn working_set_duplicates_repeat_its_blocks() {
         let set = json!({"blocks": 50, "is_global": false});
-        let bytes = written(
+        let bytes = written_bytes(
             json!({"dedupe_percentage": 60, "dedupe_working_set": set}),
             0,
             4,
@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn compression_and_deduplication_combine() {
         let options = json!({"dedupe_percentage": 40, "buffer_compress_percentage": 60});
-        let bytes = written(options, 0, 2);
+        let bytes = written_bytes(options, 0, 2);
         assert!((compressible_percent(&bytes, 4096) - 60.0).abs() < 2.0);
         assert_eq!(distinct_blocks(&bytes), BLOCKS * 60 / 100);
     }
@@ -271,24 +271,24 @@ mod tests {
 
     #[test]
     fn zero_buffers_writes_zeros() {
-        let bytes = written(json!({"zero_buffers": true}), 0, 1);
+        let bytes = written_bytes(json!({"zero_buffers": true}), 0, 1);
         assert!(bytes.iter().all(|byte| *byte == 0));
     }
 
     #[test]
     fn data_depends_only_on_seed_and_worker() {
-        let data = written(json!({}), 0, 1);
+        let data = written_bytes(json!({}), 0, 1);
         assert_eq!(
             data,
-            written(json!({}), 0, 7),
-            "the buffer size has no effect"
+            written_bytes(json!({}), 0, 7),
+            "the buffer size does not affect the data"
         );
-        assert_ne!(data, written(json!({}), 1, 1));
-        assert_ne!(data, written(json!({"randseed": 138}), 0, 1));
+        assert_ne!(data, written_bytes(json!({}), 1, 1));
+        assert_ne!(data, written_bytes(json!({"randseed": 138}), 0, 1));
     }
 
     #[test]
-    fn any_length_can_be_filled() {
+    fn buffers_of_any_length_can_be_filled() {
         let mut data = Data::new(&resolved(json!({"buffer_compress_percentage": 50})), 0);
         let mut buffer = vec![0xff; 4096 + 300];
         data.fill(&mut buffer);

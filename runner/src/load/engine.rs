@@ -1,5 +1,5 @@
 //! I/O engines. An engine accepts I/Os into numbered slots and returns each slot with its result. A
-//! synchronous engine has the result when `submit` returns, an asynchronous engine later.
+//! synchronous engine has the result when `submit` returns; an asynchronous engine has it later.
 
 pub(crate) mod libaio;
 pub(crate) mod mmap;
@@ -27,7 +27,7 @@ pub(crate) trait Engine {
     /// Passes all submitted I/Os to the kernel. `in_flight` includes these I/Os.
     ///
     /// # Errors
-    /// Returns errors of the system call itself, not of individual I/Os.
+    /// Returns errors from the system call itself, not from individual I/Os.
     fn commit(&mut self, _in_flight: usize) -> io::Result<()> {
         Ok(())
     }
@@ -45,7 +45,7 @@ pub(crate) trait Engine {
         Vec::new()
     }
 
-    /// Returns the table of last writes of a job with `verify`. Must be called after the last I/O.
+    /// Returns the last-write table of a job that uses `verify`. Must be called after the last I/O.
     fn take_written(&mut self) -> Option<WrittenBlocks> {
         None
     }

@@ -15,7 +15,7 @@ pub(crate) fn ks_distance(mut samples: Vec<f64>, cdf: impl Fn(f64) -> f64) -> f6
     samples.iter().enumerate().map(gap).fold(0.0, f64::max) * n.sqrt()
 }
 
-/// Smallest expected count of a cell for which the χ² approximation holds.
+/// Minimum expected count per cell for the χ² approximation.
 const MIN_EXPECTED: f64 = 5.0;
 
 /// Pearson's χ² of observed against expected counts, in standard deviations above its mean. Exceeds

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn values_out_of_range_are_in_the_last_bucket_and_keep_an_exact_maximum() {
+    fn out_of_range_values_are_counted_in_the_last_bucket_with_an_exact_maximum() {
         let histogram = Histogram::default();
         histogram.record(3 << 40, 2);
         assert_eq!(counts(&histogram)[BUCKETS - 1], 2);

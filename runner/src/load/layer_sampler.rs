@@ -3,12 +3,12 @@
 //!
 //! The I/Os are divided into groups of N consecutive I/Os, and one I/O per group is chosen at
 //! random. It represents N I/Os, so the estimate is unbiased for every access pattern. N adapts to
-//! the I/O rate, so that lookups take at most 0.5 % of the time. Initially, every I/O is looked up
-//! until lookups have taken one millisecond.
+//! the I/O rate, so lookups take at most 0.5 % of the time. Initially, every I/O is looked up until
+//! lookups have taken one millisecond.
 //!
-//! Lookups for a sequential stream are ahead of the stream's readahead, so pages that the stream
-//! itself brings into the page cache do not count as cached. Random reads have no stream: a page that
-//! readahead fetched for another read serves them from memory.
+//! Lookups for a sequential stream run ahead of the stream's readahead, so pages that the stream
+//! itself brings into the page cache do not count as cached. Random reads are not part of a stream:
+//! if readahead for another read already fetched a page, they are served from memory.
 //! `docs/decisions/0016-verdict-from-samples.md` explains the method.
 
 mod interval;
@@ -33,7 +33,7 @@ use crate::{
 use leadline_protocol::{plan::job::ResolvedJob, verdict::StorageLayer};
 use std::{ops::Range, sync::Arc};
 
-/// Decorrelates sample selection from the offsets, which use the same `randseed`.
+/// Decorrelates sample selection from the offsets, which are generated from the same `randseed`.
 const SEED: u64 = 0x6C61_7965_7273_A5A5;
 
 pub(crate) struct LayerSampler {
@@ -44,7 +44,7 @@ pub(crate) struct LayerSampler {
     direct: bool,
     /// Whether a block may be written twice in one pass over the region.
     rewrites: bool,
-    /// Total size of the worker's regions.
+    /// Total size of the worker's regions, in bytes.
     region_bytes: u64,
     interval: Interval,
     writes: WriteSamples,
@@ -56,7 +56,7 @@ impl LayerSampler {
         let targets = job.targets_of(worker).zip(&files);
         let regions = job.targets_of(worker).map(|(_, target)| target.size);
         let count = files.len();
-        let streams = targets.map(|((_, target), file)| Stream::of(job, target, count, file));
+        let streams = targets.map(|((_, target), file)| Stream::new(job, target, count, file));
         let seed = job.pattern.randseed ^ u64::from(worker) ^ SEED;
         Self {
             streams: streams.collect(),
@@ -69,7 +69,7 @@ impl LayerSampler {
         }
     }
 
-    /// Starts a phase, whose first I/O is looked up.
+    /// Starts a phase. Its first I/O is looked up.
     pub(crate) fn begin(&mut self, now_ns: u64) {
         self.streams.iter_mut().flatten().for_each(Stream::begin);
         self.interval.begin(now_ns);
@@ -114,8 +114,8 @@ impl LayerSampler {
         let file = &self.files[usize::from(io.target)];
         let is_buffered = file.is_buffered(&range, self.direct);
         let before = is_buffered.then(|| file.pages(&range)).flatten();
-        // Excludes pages under writeback: their data reaches the device, and the write makes them
-        // dirty.
+        // Excludes pages under writeback: their old data reaches the device, and the write makes
+        // them dirty again.
         let dirty = before.and_then(|before| before.dirty);
         let was_dirty = dirty.is_some_and(|dirty| dirty >= spanned(&range));
         self.writes.push(WriteSample {

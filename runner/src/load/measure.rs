@@ -1,5 +1,5 @@
-//! The measuring loop, shared by all engines. It submits I/Os that are due, reaps completions, and sleeps
-//! only if there is nothing to submit. It does not depend on job options.
+//! The measuring loop, shared by all engines. It submits I/Os that are due, reaps completions, and
+//! sleeps only if there is nothing to submit. It does not depend on job options.
 //!
 //! The clock is read once between reaping and submitting: the time at which a batch is reaped is
 //! the start time of the next batch. `docs/measurement.md` describes the effect on latencies. I/Os
@@ -25,7 +25,7 @@ use crate::{
             exit::{IoError, LoopExit},
             sampling::Sampling,
             slots::Slots,
-            state::{Drawn, Limits, Time},
+            state::{DrawnIos, Limits, Time},
         },
         pattern::io::Io,
         source::{Completed, DRAW, Source},
@@ -45,7 +45,7 @@ pub(crate) struct Loop<E, C, S> {
     source: S,
     buffers: Option<BufferPool>,
     slots: Slots,
-    drawn: Drawn,
+    drawn: DrawnIos,
     limits: Limits,
     time: Time,
     /// Whether I/Os were still in flight after the last batch was reaped.
@@ -57,9 +57,9 @@ pub(crate) struct Loop<E, C, S> {
     sampling: Sampling,
 }
 
-/// I/Os per submission while completions are asynchronous, so that the device starts on the first
-/// I/Os instead of idling until a whole batch is prepared. With inline completions (page cache),
-/// whole batches are faster.
+/// I/Os per submission while completions are asynchronous: few, so the device starts on the first
+/// I/Os instead of idling until a full batch is prepared. With inline completions (page cache),
+/// full batches are faster.
 const ASYNCHRONOUS_BATCH: usize = 2;
 
 impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
@@ -82,7 +82,7 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
             source,
             buffers: Some(buffers),
             slots: Slots::new(depth),
-            drawn: Drawn {
+            drawn: DrawnIos {
                 ios: [Io::default(); DRAW],
                 next: 0,
                 end: 0,
@@ -110,7 +110,7 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
         self.sampling = Sampling::new(sampler);
     }
 
-    /// Makes the loop continue after the errors that `errors` tolerates.
+    /// Makes the loop continue after errors that `errors` tolerates.
     pub(crate) fn set_error_log(&mut self, errors: ErrorLog) {
         self.errors = errors;
     }
@@ -120,10 +120,10 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
     ///
     /// An iteration is inlined down to the system call and uses no jump table: a kernel with
     /// speculation mitigations (Safe RET, retpolines) overwrites the CPU's return stack buffer, so
-    /// that each return across a system call is mispredicted (docs/decisions/0011).
+    /// each return across a system call is mispredicted (docs/decisions/0011).
     ///
     /// # Errors
-    /// Returns errors of the system calls themselves, not of individual I/Os.
+    /// Returns errors from the system calls themselves, not from individual I/Os.
     pub(crate) fn run(
         &mut self,
         until_ns: &AtomicU64,
@@ -151,8 +151,8 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
     }
 
     /// Reaps completed I/Os. If these are exactly the last batch and no other I/Os are in flight
-    /// (page cache), all of them have the same times, which do not need to be stored per slot.
-    /// Asynchronous I/Os were accepted when the submitting call returned.
+    /// (page cache), all of them have the same times, so no times are stored per slot. Asynchronous
+    /// I/Os were accepted when the submitting call returned.
     #[inline(always)]
     fn reap(&mut self, stats: &WorkerStats) {
         let times = IoTimes {
@@ -179,12 +179,12 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
         self.pop_completions::<false>(times, stats);
     }
 
-    /// Counts all completions: with the given times if `SAME_TIMES` is set, otherwise with the
-    /// times stored in their slots.
+    /// Counts all completions: with the times in the arguments if `SAME_TIMES` is set, otherwise
+    /// with the times stored in their slots.
     #[inline(always)]
     fn pop_completions<const SAME_TIMES: bool>(&mut self, same: IoTimes, stats: &WorkerStats) {
-        // Use local variables, because the rare branches would otherwise cause the compiler to
-        // reload fields for each I/O.
+        // Local variables, because otherwise the rare branches would make the compiler reload
+        // fields for each I/O.
         let ios = &self.slots.ios[..];
         let order = &mut self.slots.order[..];
         let now_ns = self.time.now_ns;
@@ -285,7 +285,7 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
         retried
     }
 
-    /// Number of the next I/Os that are due, at most `max`. Draws more I/Os if none are left.
+    /// Number of upcoming I/Os that are due, at most `max`. Draws more I/Os if none are left.
     #[inline]
     fn due(&mut self, max: usize) -> usize {
         if self.drawn.next == self.drawn.end {
@@ -350,7 +350,7 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
         self.engine.wait(at_least as u32, timeout_ns)
     }
 
-    /// Sleeps until `begin_ns`, the origin of due times, so that all workers start together.
+    /// Sleeps until `begin_ns`, the origin of due times, so all workers start together.
     pub(crate) fn begin_at(&mut self, begin_ns: u64) {
         self.clock.sleep_until(begin_ns);
         self.time.begin_ns = begin_ns;
@@ -386,7 +386,7 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
 impl<E, C, S> Drop for Loop<E, C, S> {
     fn drop(&mut self) {
         if self.slots.in_flight() > 0 {
-            // The kernel still uses the buffers: leak them, so that their memory is not reused.
+            // The kernel still uses the buffers: leak them so that their memory is not reused.
             mem::forget(self.buffers.take());
         }
     }

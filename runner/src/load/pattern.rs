@@ -1,8 +1,8 @@
-//! Access pattern: kind, target, offset and size of each I/O. Pure and seeded: a job always
+//! Access pattern: kind, target, offset and size of each I/O. Pure and seeded: the same job always
 //! generates the same list.
 //!
 //! A worker draws its I/Os in batches. `direction_mix` chooses the direction, `size_distribution`
-//! the size, `file_chooser` the target, `offset_generator` the offset, and `sync_interval` inserts
+//! the size, `file_chooser` the target, and `offset_generator` the offset; `sync_interval` inserts
 //! syncs between writes. There are no allocations after `new`. `rate` decides when an I/O is due,
 //! and `data` generates the data to write.
 
@@ -35,7 +35,7 @@ use std::mem;
 /// Multiplier that gives each worker a distinct seed: an odd number with irregular bits (L'Ecuyer).
 const WORKER_STRIDE: u64 = 0xd134_2543_de82_ef95;
 
-/// The I/Os of one worker, generated on demand.
+/// One worker's I/Os, generated on demand.
 #[derive(Clone, Debug)]
 pub(crate) struct Pattern {
     rng: Xoshiro256PlusPlus,
@@ -56,7 +56,7 @@ pub(crate) struct Pattern {
     bulk: Option<Bulk>,
 }
 
-/// A list that is generated in bulk, because all I/Os have the same size, in bytes.
+/// A list that is generated in bulk because all I/Os have the same size, in bytes.
 #[derive(Clone, Copy, Debug)]
 enum Bulk {
     /// The I/Os differ only in direction and random offset.
@@ -96,7 +96,7 @@ impl Pattern {
             None
         } else if is_random {
             Some(Bulk::Random(smallest))
-        } else if mix.kinds().len() == 1 && first.is_uniformly_sequential() && syncs.is_never() {
+        } else if mix.kinds().len() == 1 && first.is_uniformly_sequential() && syncs.is_disabled() {
             Some(Bulk::Sequential(smallest))
         } else {
             None
@@ -135,7 +135,7 @@ impl Pattern {
                 if filled > 0 {
                     return filled;
                 }
-                // The next I/O is shorter, starts a new pass, or does not exist.
+                // The next I/O is shorter or starts a new pass, or there is none.
             }
             None => {}
         }
@@ -167,7 +167,7 @@ impl Pattern {
         filled
     }
 
-    /// Draws random I/Os, at most as many as fit before the next sync if all of them are writes.
+    /// Draws random I/Os; if all of them are writes, stops at the next sync.
     #[inline]
     fn draw_random_until_sync(&mut self, len: u64, out: &mut [Io]) -> usize {
         let kinds = self.mix.kinds();
@@ -181,7 +181,7 @@ impl Pattern {
         if is_mixed {
             out.iter_mut().for_each(|io| io.kind = self.mix.next());
         }
-        if !self.syncs.is_never() {
+        if !self.syncs.is_disabled() {
             let writes = out.iter().filter(|io| io.kind == Kind::Write);
             writes.for_each(|io| self.syncs.count_write(io.target));
         }
@@ -200,7 +200,7 @@ impl Pattern {
         n
     }
 
-    /// Number of I/Os of `len` bytes before the end of the list.
+    /// Number of full `len`-byte I/Os left in the list.
     fn full_ios_left(&self, len: u64) -> usize {
         let left = self.ios_left.min(self.bytes_left / len);
         usize::try_from(left).unwrap_or(usize::MAX)
@@ -240,8 +240,8 @@ impl Pattern {
         Some(io)
     }
 
-    /// The write of the block that was trimmed last; `None` after the last one. As in fio, only the
-    /// trims count as bytes and I/Os.
+    /// Returns the write to the block that was just trimmed; `None` if it was already returned. As
+    /// in fio, only trims count toward bytes and I/Os.
     #[cold]
     fn write_trimmed(&mut self) -> Option<Io> {
         let trim = mem::take(&mut self.last_trim);
@@ -273,7 +273,7 @@ impl Pattern {
     }
 }
 
-/// Creates an I/O of a bulk list from its offset.
+/// Creates an I/O in a bulk list from its offset.
 fn bulk_io(kind: Kind, len: u64) -> impl Fn(u64) -> Io {
     move |offset| Io {
         offset,

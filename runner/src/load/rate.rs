@@ -2,7 +2,7 @@
 //! Pure and seeded; the time is an argument.
 //!
 //! A rate is an arrival schedule that is fixed in advance: a job that falls behind catches up, as
-//! in fio. The intended start is returned separately from the due time, so that time spent waiting
+//! in fio. The intended start is returned separately from the due time, so the time spent waiting
 //! for a slow target is measured. `startdelay` and `runtime` are part of the worker's schedule.
 
 pub(crate) mod arrival_schedule;
@@ -17,7 +17,7 @@ use leadline_protocol::plan::job::ResolvedJob;
 
 const NS_PER_US: u64 = 1000;
 
-/// Applies the rates and pauses of one worker.
+/// Applies one worker's rates and pauses.
 #[derive(Clone, Debug)]
 pub(crate) struct RateLimiter {
     /// Reads, writes and trims, indexed by `Kind`.
@@ -25,18 +25,18 @@ pub(crate) struct RateLimiter {
     thinktime: Option<ThinkTime>,
 }
 
-/// Times of one I/O, in ns since the start of the worker.
+/// Times for one I/O, in ns since the worker started.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct DueTime {
     /// Earliest submission.
     pub at_ns: u64,
-    /// Start according to the arrival schedule, regardless of delays; `None` without a rate.
+    /// Start according to the arrival schedule, regardless of delays; `None` if there is no rate.
     pub intended_ns: Option<u64>,
     /// The worker does not sleep before this time (`thinktime_spin`).
     pub spin_until_ns: u64,
 }
 
-/// Inserts a pause after every `every` I/Os, or after `iotime_ns` without a pause.
+/// Inserts a pause after every `every` I/Os, or `iotime_ns` after the last pause.
 #[derive(Clone, Debug)]
 struct ThinkTime {
     ns: u64,
@@ -46,12 +46,12 @@ struct ThinkTime {
     issued: u32,
     /// `u64::MAX` if only the number of I/Os counts.
     iotime_ns: u64,
-    /// End of the last pause, in ns since the start of the worker.
+    /// End of the last pause, in ns since the worker started.
     resumed_ns: u64,
 }
 
 impl RateLimiter {
-    /// Rates apply to each worker. Returns `None` for a job without limits.
+    /// Rates apply to each worker. Returns `None` if the job has no limits.
     pub(crate) fn new(job: &ResolvedJob, worker: u32) -> Option<Self> {
         let schedules = ArrivalSchedule::per_direction(job, worker);
         let timing = &job.timing;
@@ -121,8 +121,7 @@ impl ThinkTime {
         self.issued == self.every || now_ns.saturating_sub(self.resumed_ns) >= self.iotime_ns
     }
 
-    /// Returns the end of spinning and the end of the pause if a pause starts now; otherwise, both
-    /// are 0.
+    /// If a pause starts now, returns when spinning and the pause end; otherwise, both are 0.
     fn next(&mut self, now_ns: u64) -> (u64, u64) {
         if self.is_due(now_ns) {
             self.issued = 1;

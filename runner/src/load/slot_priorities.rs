@@ -1,5 +1,5 @@
-//! Priorities of the I/Os in the slots of a worker. The source sets them, and the engine passes them
-//! to the kernel.
+//! Priorities of the I/Os in a worker's slots. The source sets them, and the engine passes them to
+//! the kernel.
 
 use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
 
@@ -12,7 +12,7 @@ impl SlotPriorities {
         Self((0..slots).map(|_| AtomicU16::new(0)).collect())
     }
 
-    /// 0 is the priority of the thread.
+    /// 0 selects the thread's priority.
     pub(crate) fn get(&self, slot: u32) -> u16 {
         self.0[slot as usize].load(Relaxed)
     }

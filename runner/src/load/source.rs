@@ -1,4 +1,4 @@
-//! Sources of I/Os for the measuring loop: a pattern with or without rate limits.
+//! Sources of I/Os for the measuring loop: a pattern, optionally with rate limits.
 
 pub(crate) mod depth_search;
 pub(crate) mod flow;
@@ -21,9 +21,9 @@ pub(crate) const DRAW: usize = 64;
 /// A completed I/O or sync.
 pub(crate) struct Completed {
     pub kind: Kind,
-    /// Time of the completion since the start of the worker.
+    /// Time of the completion, in ns since the worker started.
     pub since_begin_ns: u64,
-    /// Latency since the start of its batch.
+    /// Latency since its batch started.
     pub lat_ns: u64,
 }
 
@@ -35,8 +35,8 @@ pub(crate) trait Source {
     /// Number of I/Os at the start of `next` that are due now.
     fn due(&mut self, next: &[Io], since_begin_ns: u64) -> usize;
 
-    /// Due time of the first I/O that was not due, in ns since the start of the worker; `None` if
-    /// all I/Os were due, or if that I/O waits for I/Os in flight.
+    /// Due time of the first I/O that was not due, in ns since the worker started; `None` if all
+    /// I/Os were due, or if that I/O waits for I/Os in flight.
     fn next_due_ns(&self) -> Option<u64>;
 
     /// Called when the next due I/O is submitted in this slot.

@@ -1,4 +1,4 @@
-//! Statistics of one worker in one phase. The worker's thread updates them without locks while the
+//! One worker's statistics for one phase. The worker's thread updates them without locks while the
 //! sampler reads them.
 
 use crate::load::{
@@ -9,8 +9,7 @@ use crate::load::{
 use leadline_protocol::plan::command_priorities::CommandPriority;
 use std::sync::OnceLock;
 
-/// Statistics of one direction. The alignment prevents false sharing of cache lines between
-/// workers.
+/// One direction's statistics. The alignment prevents false sharing of cache lines between workers.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub(crate) struct IoStats {
@@ -27,9 +26,9 @@ pub(crate) struct IoStats {
     pub slat: Histogram,
     /// Asynchronous completions: from acceptance by the kernel until reaped.
     pub clat: Histogram,
-    /// From the intended start in the arrival schedule until reaped; unset without a rate.
+    /// From the intended start in the arrival schedule until reaped; unset if there is no rate.
     pub intended_lat: OnceLock<Histogram>,
-    /// Latencies of the I/Os with each priority; unset without `cmdprio_percentage`.
+    /// Latencies of the I/Os with each priority; unset if `cmdprio_percentage` is not used.
     pub priorities: OnceLock<Box<[PriorityLatencies]>>,
     /// For reads: layers that served a sample of the I/Os.
     pub layers: LayerSums,
@@ -42,7 +41,7 @@ pub(crate) struct PriorityLatencies {
     pub lat: Histogram,
 }
 
-/// Times of an I/O, in ns (`Clock` time).
+/// An I/O's times, in ns (`Clock` time).
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct IoTimes {
     /// Just before submission.
@@ -54,12 +53,12 @@ pub(crate) struct IoTimes {
 /// Value of `accepted_ns` until the submitting call returns.
 pub(crate) const NOT_ACCEPTED: u64 = u64::MAX;
 
-/// Statistics of one worker in one phase.
+/// One worker's statistics for one phase.
 #[derive(Debug, Default)]
 pub(crate) struct WorkerStats {
     /// Reads, writes, trims and syncs (fsync and fdatasync), indexed by `Kind`.
     pub directions: [IoStats; 4],
-    /// Layers of a sample of the writes.
+    /// Layers that served a sample of the writes.
     pub written: WriteSums,
     pub in_flight: Counter,
     /// `Kind` of the most recently submitted I/O.
@@ -129,8 +128,8 @@ impl IoStats {
             .record(now_ns.saturating_sub(times.accepted_ns), n);
     }
 
-    /// The latencies of inline and asynchronous completions, which together form the distribution
-    /// of `lat`.
+    /// The latencies of inline and asynchronous completions; together they form the distribution of
+    /// `lat`.
     pub(crate) fn latencies(&self) -> [&Histogram; 2] {
         [&self.inline_lat, &self.lat]
     }

@@ -1,5 +1,5 @@
-//! Verification of written data: the block format, the table of last writes, and the classification
-//! of bad blocks. Pure; `run::verify` reads the blocks. See docs/decisions/0022 for the rationale.
+//! Verifies written data: the block format, the last-write table, and the classification of bad
+//! blocks. Pure; `run::verify` reads the blocks. See docs/decisions/0022 for the rationale.
 
 pub(crate) mod block;
 pub(crate) mod check;

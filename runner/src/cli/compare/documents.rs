@@ -32,7 +32,7 @@ pub(crate) struct StoredResult {
     verdict: Option<Verdicts>,
     findings: Vec<Finding>,
     pub block: Option<Block>,
-    /// ID that all copies of a result share; `None` without a report.
+    /// ID shared by all copies of a result; `None` if there is no report.
     copy_id: Option<u64>,
 }
 
@@ -54,7 +54,7 @@ impl StoredResult {
     }
 }
 
-/// The results in a document; with `step`, only the results of this step of a study. `source`
+/// The results in a document; if `step` is set, only the results of that study step. `source`
 /// identifies the document.
 ///
 /// # Errors
@@ -68,12 +68,12 @@ pub(crate) fn results(
         // Copies of a document represent the same study. Documents from earlier versions have no
         // ID.
         let study = document["file_id"].as_str().unwrap_or(source).to_owned();
-        return steps_of_study(source, &study, steps, step);
+        return study_step_results(source, &study, steps, step);
     }
     Ok(vec![result(source, document, step)?])
 }
 
-fn steps_of_study(
+fn study_step_results(
     source: &str,
     study: &str,
     steps: Vec<Value>,
@@ -81,7 +81,7 @@ fn steps_of_study(
 ) -> Result<Vec<StoredResult>, String> {
     let number = |document: &Value| document["step"].as_u64();
     if step.is_none() && steps.iter().any(|document| number(document) > Some(1)) {
-        return Err("this study has several steps; append #1 to select the first.".into());
+        return Err("this study has multiple steps; append #1 to select the first.".into());
     }
     let is_interleaved = order(&steps) == RepeatOrder::Interleaved;
     let selected = steps
@@ -96,7 +96,7 @@ fn steps_of_study(
             let mut result = if has_result {
                 result(&label, document, None)?
             } else {
-                without_result(&label, document)?
+                step_without_result(&label, document)?
             };
             result.block = is_interleaved.then(|| Block {
                 study: study.to_owned(),
@@ -117,7 +117,7 @@ fn repeat(document: &Value) -> Option<u32> {
 }
 
 /// Converts a step that failed before it had a result, or that did not start.
-fn without_result(label: &str, mut document: Value) -> Result<StoredResult, String> {
+fn step_without_result(label: &str, mut document: Value) -> Result<StoredResult, String> {
     let was_skipped = document["exit_code"].is_null();
     let status: Option<RunStatus> = take(&mut document, "status")?;
     Ok(StoredResult {
@@ -140,8 +140,8 @@ fn without_result(label: &str, mut document: Value) -> Result<StoredResult, Stri
 }
 
 fn result(name: &str, mut document: Value, step: Option<u64>) -> Result<StoredResult, String> {
-    if let Some(result) = fio_result(&document, step).map_err(|error| explain(&error))? {
-        return Ok(of_fio(name, &document, result));
+    if let Some(result) = fio_result(&document, step).map_err(|error| result_error_text(&error))? {
+        return Ok(stored_fio_result(name, &document, result));
     }
     // In results from a server, `jobs` is the number of jobs instead of a list.
     let jobs = ["resolved", "jobs"]
@@ -179,7 +179,7 @@ fn result(name: &str, mut document: Value, step: Option<u64>) -> Result<StoredRe
     Ok(StoredResult {
         label: name.to_owned(),
         number,
-        status: status.unwrap_or_else(|| status_of(report.as_ref())),
+        status: status.unwrap_or_else(|| status_from_report(report.as_ref())),
         sample_ms: take(&mut document, "sample_ms")?.unwrap_or(UNKNOWN_SAMPLE_MS),
         resolved: resolved.unwrap_or_default(),
         host: if document[host].is_object() {
@@ -195,18 +195,18 @@ fn result(name: &str, mut document: Value, step: Option<u64>) -> Result<StoredRe
     })
 }
 
-fn explain(error: &ResultError) -> String {
+fn result_error_text(error: &ResultError) -> String {
     match error {
         ResultError::SeveralGroups(_) => format!("{error}; append #1 to select the first."),
         error => format!("{error}."),
     }
 }
 
-fn of_fio(name: &str, document: &Value, result: FioResult) -> StoredResult {
+fn stored_fio_result(name: &str, document: &Value, result: FioResult) -> StoredResult {
     StoredResult {
         label: name.to_owned(),
         number: None,
-        status: status_of(Some(&result.report)),
+        status: status_from_report(Some(&result.report)),
         sample_ms: UNKNOWN_SAMPLE_MS,
         resolved: Vec::new(),
         host: None,
@@ -218,7 +218,7 @@ fn of_fio(name: &str, document: &Value, result: FioResult) -> StoredResult {
     }
 }
 
-/// Reports of two runs are never equal: they contain times in nanoseconds.
+/// Reports of different runs are never equal, because they contain times in nanoseconds.
 fn copy_id(report: &Value) -> Option<u64> {
     let mut hasher = DefaultHasher::new();
     report.is_object().then(|| {
@@ -227,8 +227,8 @@ fn copy_id(report: &Value) -> Option<u64> {
     })
 }
 
-/// Labels each result in `b` that is a copy of a result in `a` like that result, which marks both
-/// as the same run.
+/// Gives each result in `b` that is a copy of a result in `a` the same label as the original, which
+/// marks both as the same run.
 pub(crate) fn label_copies(a: &[StoredResult], b: &mut [StoredResult]) {
     let of_a: HashMap<u64, &String> = a
         .iter()
@@ -241,7 +241,7 @@ pub(crate) fn label_copies(a: &[StoredResult], b: &mut [StoredResult]) {
     }
 }
 
-/// The labels of the first two results that are copies of one run.
+/// The labels of the first two results that are copies of the same run.
 pub(crate) fn find_copies(results: &[StoredResult]) -> Option<(&str, &str)> {
     let mut seen = HashMap::new();
     for result in results {
@@ -258,8 +258,8 @@ fn take<T: DeserializeOwned>(document: &mut Value, field: &str) -> Result<Option
     serde_json::from_value(value).map_err(|error| format!("{field} is invalid: {error}."))
 }
 
-/// The status that the server gives to a run with this report.
-fn status_of(report: Option<&Report>) -> RunStatus {
+/// The status that the server assigns to a run with this report.
+fn status_from_report(report: Option<&Report>) -> RunStatus {
     match report {
         Some(report) if report.ended_by == Some(EndedBy::Signal) => RunStatus::Cancelled,
         Some(report)

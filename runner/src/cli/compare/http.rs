@@ -11,7 +11,7 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// A result with all latency buckets is smaller than 1 MB.
 const MAX_BYTES: u64 = 64 << 20;
 
-pub(crate) fn is_address(text: &str) -> bool {
+pub(crate) fn is_url(text: &str) -> bool {
     text.starts_with("http://") || text.starts_with("https://")
 }
 
@@ -19,7 +19,7 @@ pub(crate) fn is_address(text: &str) -> bool {
 pub(crate) struct ServerRun {
     pub address: String,
     pub document: Value,
-    /// The name of the selected step.
+    /// Name of the selected step.
     pub step: Option<String>,
     /// The run's block, if its study is interleaved.
     pub block: Option<Block>,
@@ -27,7 +27,7 @@ pub(crate) struct ServerRun {
     pub sequential: Option<Sequential>,
 }
 
-/// The run at `http://HOST/runs/12`, or the runs of a step of `http://HOST/studies/3`.
+/// Fetches the run at `http://HOST/runs/12`, or one step's runs from `http://HOST/studies/3`.
 pub(crate) fn runs(address: &str, step: Option<u64>) -> Result<Vec<ServerRun>, String> {
     let (server, kind, number) = split(address).ok_or_else(|| {
         format!(
@@ -35,7 +35,7 @@ pub(crate) fn runs(address: &str, step: Option<u64>) -> Result<Vec<ServerRun>, S
         )
     })?;
     if kind == "runs" {
-        let document = intact_run(server, number)?;
+        let document = fetch_intact_run(server, number)?;
         let study = match document["study"].as_u64() {
             Some(study) => get(server, "studies", study)?,
             None => Value::Null,
@@ -46,7 +46,7 @@ pub(crate) fn runs(address: &str, step: Option<u64>) -> Result<Vec<ServerRun>, S
     let steps = steps(&study);
     if step.is_none() && steps.iter().any(|entry| entry["step"].as_u64() > Some(1)) {
         return Err(format!(
-            "{address} has several steps; append #1 to select the first."
+            "{address} has multiple steps; append #1 to select the first."
         ));
     }
     let selected = steps
@@ -56,7 +56,7 @@ pub(crate) fn runs(address: &str, step: Option<u64>) -> Result<Vec<ServerRun>, S
         .filter_map(|entry| Some((entry, entry["run"]["number"].as_u64()?)))
         .map(|(entry, number)| {
             let name = entry["name"].as_str().filter(|_| step.is_some());
-            let document = intact_run(server, number)?;
+            let document = fetch_intact_run(server, number)?;
             Ok(run(server, number, document, &study, name))
         })
         .collect()
@@ -72,12 +72,12 @@ fn run(server: &str, number: u64, document: Value, study: &Value, step: Option<&
         address: format!("{server}/runs/{number}"),
         block: block(server, &document).filter(|_| is_interleaved),
         step: step.map(str::to_owned),
-        sequential: Sequential::of_study(study),
+        sequential: Sequential::from_study(study),
         document,
     }
 }
 
-/// Study numbers are unique on one server only.
+/// Study numbers are unique only within a server.
 fn block(server: &str, document: &Value) -> Option<Block> {
     let study = document["study"].as_u64()?;
     Some(Block {
@@ -86,7 +86,7 @@ fn block(server: &str, document: &Value) -> Option<Block> {
     })
 }
 
-/// Server, `runs` or `studies`, and number. Addresses of pages and of the API are accepted.
+/// Splits a URL into the server, `runs` or `studies`, and the number. Accepts page and API URLs.
 fn split(address: &str) -> Option<(&str, &str, u64)> {
     let (rest, number) = address.trim_end_matches('/').rsplit_once('/')?;
     let number = number.parse().ok()?;
@@ -97,11 +97,11 @@ fn split(address: &str) -> Option<(&str, &str, u64)> {
 
 /// # Errors
 /// The run cannot be fetched, or its stored data is damaged.
-fn intact_run(server: &str, number: u64) -> Result<Value, String> {
+fn fetch_intact_run(server: &str, number: u64) -> Result<Value, String> {
     let document = get(server, "runs", number)?;
     if document["damaged"] == true {
         return Err(format!(
-            "{server}/runs/{number}: the stored data of run #{number} is damaged, so it cannot be compared. Delete the run or leave it out."
+            "{server}/runs/{number}: the stored data of run #{number} is damaged, so it cannot be compared. Delete or exclude the run."
         ));
     }
     Ok(document)
@@ -138,7 +138,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn studies_of_two_servers_are_different() {
+    fn studies_on_different_servers_are_distinct() {
         let run = json!({"study": 1, "repeat": 2});
         let [a, b] = ["http://a", "http://b"].map(|server| block(server, &run));
         assert!(a.is_some() && a != b);

@@ -31,12 +31,12 @@ pub(crate) struct StoredGroup {
 
 impl StoredGroup {
     /// The repeats of a step, labeled with its name; `None` if they cannot be read.
-    pub(crate) fn of_step(study: &Value, step: u64) -> Option<Self> {
+    pub(crate) fn from_step(study: &Value, step: u64) -> Option<Self> {
         Some(Self {
             label: step_name(study, Some(step))?,
             selection: String::new(),
             results: results("run", study.clone(), Some(step)).ok()?,
-            sequential: Sequential::of_study(study),
+            sequential: Sequential::from_study(study),
         })
     }
 
@@ -67,7 +67,7 @@ impl StoredGroup {
 }
 
 /// # Errors
-/// Returns a problem if a source cannot be read or has no result.
+/// Returns a problem if a source cannot be read or contains no result.
 pub(crate) fn read_group(field: &str, text: &str) -> Result<StoredGroup, Problem> {
     let problem = |detail: String| {
         let remedy = "Use results of `leadline-runner run --json`, fio's JSON output, or the URL of a run or study on a server.";
@@ -81,7 +81,7 @@ pub(crate) fn read_group(field: &str, text: &str) -> Result<StoredGroup, Problem
     };
     for source in text.split(',') {
         let (source, step) = split_step(source);
-        if http::is_address(source) {
+        if http::is_url(source) {
             for run in http::runs(source, step).map_err(problem)? {
                 group.label = run.step.unwrap_or(group.label);
                 group.sequential = run.sequential.or(group.sequential);
@@ -96,7 +96,7 @@ pub(crate) fn read_group(field: &str, text: &str) -> Result<StoredGroup, Problem
         }
         for (name, document) in documents(source).map_err(problem)? {
             let document = printable_document(document);
-            group.sequential = Sequential::of_study(&document).or(group.sequential);
+            group.sequential = Sequential::from_study(&document).or(group.sequential);
             if let Some(name) = step_name(&document, step) {
                 group.label = name;
             }
@@ -110,12 +110,12 @@ pub(crate) fn read_group(field: &str, text: &str) -> Result<StoredGroup, Problem
         0 => Err(problem(format!("{text} contains no results."))),
         1..=MAX_RUNS => reject_copies(field, &group).map(|()| group),
         count => Err(problem(format!(
-            "{text} has {count} results; a group has at most {MAX_RUNS}."
+            "{text} has {count} results; a group can contain at most {MAX_RUNS}."
         ))),
     }
 }
 
-/// A run that is listed twice would count as two independent runs.
+/// A run listed twice would count as two independent runs.
 fn reject_copies(field: &str, group: &StoredGroup) -> Result<(), Problem> {
     let Some((first, second)) = find_copies(&group.results) else {
         return Ok(());
@@ -125,7 +125,7 @@ fn reject_copies(field: &str, group: &StoredGroup) -> Result<(), Problem> {
     } else {
         format!("{first} and {second} are copies of the same result.")
     };
-    let remedy = "List each run once: only independent runs show how much results vary.";
+    let remedy = "List each run once: only independent runs reveal how much results vary.";
     Err(Problem::invalid("same_run", field, detail, remedy))
 }
 
@@ -147,9 +147,9 @@ fn step_name(study: &Value, step: Option<u64>) -> Option<String> {
     Some(entry["name"].as_str()?.to_owned())
 }
 
-/// The name of a file or directory without its path and extension.
+/// The base name of a file or directory, without the extension.
 fn label(text: &str) -> String {
-    if text.contains(',') || http::is_address(text) {
+    if text.contains(',') || http::is_url(text) {
         return text.to_owned();
     }
     let (path, step) = split_step(text);
@@ -189,8 +189,8 @@ fn documents(source: &str) -> Result<Vec<(String, Value)>, String> {
     files.into_iter().map(read).collect()
 }
 
-/// The `*.json` files in a directory, sorted by name: `2.json` before `10.json`, so that directories
-/// with and without leading zeros form the same pairs.
+/// The `*.json` files in a directory, sorted by name: `2.json` comes before `10.json`, so file
+/// names with and without leading zeros form the same pairs.
 fn json_files(directory: &Path) -> Result<Vec<PathBuf>, String> {
     let unreadable = |error| format!("{} cannot be read: {error}.", directory.display());
     let mut files = Vec::new();

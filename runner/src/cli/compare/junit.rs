@@ -1,4 +1,4 @@
-//! Writes the rules of a comparison as JUnit XML, with one test case per rule.
+//! Writes a comparison's rules as JUnit XML, with one test case per rule.
 
 use leadline_compare::{
     export::markup::escaped,

@@ -1,4 +1,4 @@
-//! Comparisons of the steps of a study with `until_decided`.
+//! Compares the steps of a study that uses `until_decided`.
 
 use leadline_compare::{group::Group, level::Level, looks};
 use leadline_protocol::study::until_decided::{Look, UntilDecided};
@@ -14,11 +14,11 @@ pub(crate) struct Sequential {
 
 impl Sequential {
     /// `None` if the study runs all repeats.
-    pub(crate) fn of_study(document: &Value) -> Option<Self> {
+    pub(crate) fn from_study(document: &Value) -> Option<Self> {
         Self::deserialize(document).ok()
     }
 
-    /// Excludes runs after the last look, and returns the level of the comparison.
+    /// Excludes runs after the last look, and returns the comparison's confidence level.
     pub(crate) fn apply(&self, groups: &mut [Group]) -> Level {
         looks::apply(groups, &self.until_decided, &self.looks)
     }

@@ -1,10 +1,10 @@
-//! The log files that jobs request (`write_bw_log`), in the fio command.
+//! The log files requested by jobs (`write_bw_log`), for the `fio` command.
 
 use crate::{
     cli::{
         log_files::{
             check_directory, check_no_target, path,
-            replacement::{Lines, Replaceable, check_replaceable, mark_complete},
+            replacement::{Lines, ReplaceableLog, check_replaceable, mark_complete},
         },
         output::print_error,
     },
@@ -34,7 +34,7 @@ pub(crate) struct JobLogFiles {
     errors: Vec<String>,
 }
 
-/// The log of one worker.
+/// One worker's log.
 struct OpenLog {
     /// Index of the job in its step.
     job: usize,
@@ -49,12 +49,12 @@ struct OpenLog {
 
 struct LogFile {
     path: PathBuf,
-    replaceable: Replaceable,
+    replaceable: ReplaceableLog,
     state: FileState,
 }
 
 enum FileState {
-    /// No run that writes to the file has been accepted yet, so the file has not been created.
+    /// The file has not been created, because no run that writes to it has been accepted yet.
     Unused,
     Open(BufWriter<File>),
     Failed,
@@ -64,7 +64,7 @@ impl JobLogFiles {
     /// Returns `None` if no job requests logs. `plans`: plans of all steps.
     ///
     /// # Errors
-    /// As for [`Self::new`].
+    /// Same as [`Self::new`].
     pub(crate) fn open(
         steps: &[Vec<JobLogs>],
         plans: impl FnOnce() -> Vec<Plan>,
@@ -101,7 +101,7 @@ impl JobLogFiles {
                         let file = match by_path.get(&path) {
                             Some(file) => *file,
                             None => {
-                                let file = checked(&path, log, targets);
+                                let file = check_log_file(&path, log, targets);
                                 found.files.push(file.map_err(|problem| vec![problem])?);
                                 by_path.insert(path, found.files.len() - 1);
                                 found.files.len() - 1
@@ -123,7 +123,7 @@ impl JobLogFiles {
         }
     }
 
-    /// Creates the files of a step whose run has been accepted.
+    /// Creates the files for a step whose run has been accepted.
     pub(crate) fn create(&mut self, step: usize) {
         for log in self.steps.get(step).into_iter().flatten() {
             let file = &mut self.files[log.file];
@@ -136,7 +136,7 @@ impl JobLogFiles {
         }
     }
 
-    /// Adds a window of a worker.
+    /// Adds a worker's sampling window.
     pub(crate) fn add(&mut self, step: usize, window: &WorkerWindow) {
         let is_for = |log: &&mut OpenLog| log.job == window.job && log.worker == window.worker;
         let logs = self.steps.get_mut(step).into_iter().flatten();
@@ -149,7 +149,7 @@ impl JobLogFiles {
         }
     }
 
-    /// Completes the logs of a step.
+    /// Completes a step's logs.
     pub(crate) fn end(&mut self, step: usize) {
         for log in self.steps.get_mut(step).into_iter().flatten() {
             let mut lines = log.lines.take().unwrap_or_default();
@@ -158,8 +158,8 @@ impl JobLogFiles {
         }
     }
 
-    /// Completes the files. Returns the exit code of the run or, if a file could not be written, 1
-    /// instead of 0.
+    /// Completes the files. Returns the run's exit code, or 1 instead of 0 if a file could not be
+    /// written.
     pub(crate) fn finish(logs: Option<Self>, code: u8) -> u8 {
         let Some(mut logs) = logs else {
             return code;
@@ -206,7 +206,7 @@ impl LogFile {
         }
     }
 
-    /// After an error, nothing more is written to a file.
+    /// After an error, nothing more is written to that file.
     fn fail(&mut self, error: &std::io::Error, errors: &mut Vec<String>) -> FileState {
         errors.push(format!("cannot write {}: {error}", self.path.display()));
         // Dropping the writer would try to write its buffer again.
@@ -222,7 +222,7 @@ pub(crate) fn target_paths(plan: &Plan) -> Vec<&Path> {
     targets.map(|target| Path::new(&target.path)).collect()
 }
 
-fn checked(path: &Path, log: &JobLog, targets: &[&Path]) -> Result<LogFile, Problem> {
+fn check_log_file(path: &Path, log: &JobLog, targets: &[&Path]) -> Result<LogFile, Problem> {
     let option = log.kind.option();
     let directory = check_directory(path, option)?;
     check_no_target(directory, path, targets, option)?;

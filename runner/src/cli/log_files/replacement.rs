@@ -1,7 +1,8 @@
-//! Replaces a log of an earlier run with a new file. The new file gets another inode and then the
-//! name of the log, so that the content of an existing file never changes.
+//! Replaces an earlier run's log with a new file. The new file has its own inode and takes over the
+//! log's name, so the contents of an existing file never change.
 //!
-//! fio's logs have the same format, so only the ownership mark shows that Leadline wrote a log.
+//! fio's logs have the same format, so only the ownership mark identifies the logs that Leadline
+//! wrote.
 
 use crate::system::host::ownership::{Mark, is_owned, mark_owned};
 use leadline_export::fio::logs::{LogFormat, LogKind};
@@ -22,25 +23,25 @@ use std::{
 
 /// Longer than the longest line: a histogram of 1,856 buckets.
 const MAX_LINE_BYTES: u64 = 1 << 16;
-/// Write permissions of the owner, the group and others.
+/// Write permission bits for owner, group and others.
 const WRITE_BITS: u32 = 0o222;
 /// Appended to the name of the file that replaces a log.
 const NEW_FILE_SUFFIX: &str = "leadline-new";
 
-/// Metadata of the log that exists before the run, if any.
-pub(super) struct Replaceable(Option<Metadata>);
+/// Metadata of the log that existed before the run, if any.
+pub(super) struct ReplaceableLog(Option<Metadata>);
 
 /// Kind and format of the lines in a log.
 #[derive(Clone, Copy)]
 pub(super) struct Lines {
     pub kind: LogKind,
     pub format: LogFormat,
-    /// Whether the log contains the lines of several workers, grouped by worker.
+    /// Whether the log contains lines from multiple workers, grouped by worker.
     pub is_shared: bool,
 }
 
 impl Lines {
-    pub(super) fn of_run(kind: LogKind) -> Self {
+    pub(super) fn for_run(kind: LogKind) -> Self {
         Self {
             kind,
             format: LogFormat::default(),
@@ -52,12 +53,12 @@ impl Lines {
 /// `option`: the option that problems refer to.
 ///
 /// # Errors
-/// The file exists and is not a log of an earlier run, or is read-only.
+/// The file exists and is not an earlier run's log, or is read-only.
 pub(super) fn check_replaceable(
     path: &Path,
     lines: Lines,
     option: &str,
-) -> Result<Replaceable, Problem> {
+) -> Result<ReplaceableLog, Problem> {
     let keep = |detail: String| {
         Problem::invalid(
             "not_a_log",
@@ -66,21 +67,21 @@ pub(super) fn check_replaceable(
             "Move or remove it, or pass another prefix.",
         )
     };
-    match log_at(path, lines) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Replaceable(None)),
+    match find_log(path, lines) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(ReplaceableLog(None)),
         Ok(Some(found)) if found.mode() & WRITE_BITS == 0 => {
             Err(keep(format!("{} is read-only.", path.display())))
         }
-        Ok(Some(found)) => Ok(Replaceable(Some(found))),
+        Ok(Some(found)) => Ok(ReplaceableLog(Some(found))),
         Ok(None) | Err(_) => Err(keep(format!(
-            "{} exists and is not a log of an earlier run, or was changed since.",
+            "{} exists and is not a log of an earlier run, or has changed since.",
             path.display()
         ))),
     }
 }
 
 /// Returns the metadata of a log; `None` if the file is something else.
-fn log_at(path: &Path, lines: Lines) -> io::Result<Option<Metadata>> {
+fn find_log(path: &Path, lines: Lines) -> io::Result<Option<Metadata>> {
     let is_plain = |found: &Metadata| found.is_file() && found.nlink() == 1;
     if !is_plain(&fs::symlink_metadata(path)?) {
         return Ok(None);
@@ -89,21 +90,22 @@ fn log_at(path: &Path, lines: Lines) -> io::Result<Option<Metadata>> {
         .read(true)
         .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
         .open(path)?;
-    if !is_owned(Mark::Log, &opened(&file)) {
+    if !is_owned(Mark::Log, &fd_path(&file)) {
         return Ok(None);
     }
     let found = file.metadata()?;
     Ok((is_plain(&found) && is_log(file, lines)?).then_some(found))
 }
 
-fn opened(file: &File) -> PathBuf {
+fn fd_path(file: &File) -> PathBuf {
     format!("/proc/self/fd/{}", file.as_raw_fd()).into()
 }
 
-/// Marks a complete log, so that a later run may replace it. Returns whether it has a mark: without
-/// user xattrs it has none, and is kept. The caller then waits for `ownership::MARK_DELAY`.
+/// Marks a complete log so that a later run may replace it. Returns true on success, after which
+/// the caller waits for `ownership::MARK_DELAY`. If user xattrs are not supported, the log stays
+/// unmarked and is never replaced.
 pub(super) fn mark_complete(file: &File) -> bool {
-    mark_owned(Mark::Log, &opened(file)).is_ok()
+    mark_owned(Mark::Log, &fd_path(file)).is_ok()
 }
 
 /// Whether all lines are log lines, in chronological order for each worker.
@@ -128,11 +130,11 @@ fn is_log(file: File, lines: Lines) -> io::Result<bool> {
     }
 }
 
-impl Replaceable {
+impl ReplaceableLog {
     /// Creates the log and returns it, open for writing.
     ///
     /// # Errors
-    /// The file cannot be created, or another file has its name now.
+    /// The file cannot be created, or another file now has its name.
     pub(super) fn replace(&self, path: &Path) -> io::Result<File> {
         let checked = match &self.0 {
             Some(checked) if fs::symlink_metadata(path).is_ok() => checked,
@@ -180,13 +182,13 @@ fn exchange(new: &Path, path: &Path, checked: &Metadata) -> io::Result<()> {
         Ok(()) if is_same(new, checked) => Ok(()),
         Ok(()) => {
             swap()?;
-            Err(changed())
+            Err(changed_error())
         }
         // Some filesystems, such as NFS, cannot exchange files.
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) if is_same(path, checked) => {
             fs::rename(new, path)
         }
-        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Err(changed()),
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Err(changed_error()),
         Err(error) => Err(error.into()),
     }
 }
@@ -205,6 +207,6 @@ fn is_same(path: &Path, checked: &Metadata) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| facts(&found) == facts(checked))
 }
 
-fn changed() -> Error {
-    Error::other("another file has its name since the run was checked")
+fn changed_error() -> Error {
+    Error::other("another file has taken its name since the run was checked")
 }

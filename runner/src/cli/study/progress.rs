@@ -1,4 +1,4 @@
-//! The runs of a study so far, and the interim looks at their results.
+//! A study's runs so far, and the interim looks at their results.
 
 use crate::cli::{compare, event_printer::EventPrinter, text::study::StepResult};
 use leadline_compare::{group::ComparedRun, procedure, procedure_run::ProcedureRun};
@@ -21,7 +21,7 @@ pub(super) struct Step<'a> {
     pub run: Option<(u8, EventPrinter)>,
     /// Exit code and events of a failed run that `run` retries.
     pub failed_run: Option<(u8, EventPrinter)>,
-    /// Whether an earlier attempt was interrupted, before the study was continued.
+    /// Whether an earlier attempt was interrupted before the study was resumed.
     pub was_interrupted: bool,
 }
 
@@ -78,7 +78,7 @@ pub(super) struct Progress<'a> {
 }
 
 impl Progress<'_> {
-    /// Whether the study has ended, and the remaining runs will not start.
+    /// Whether the study has ended, so the remaining runs will not start.
     pub(super) fn has_ended(&self, plan: &StudyPlan) -> bool {
         let has_failed = || self.steps.iter().any(|step| self.ends_study(plan, step));
         UntilDecided::decision(&self.looks).is_some()
@@ -91,7 +91,7 @@ impl Progress<'_> {
         procedure::early_end(plan.procedure.as_ref()?, &self.procedure_runs(plan))
     }
 
-    /// Results of a procedure so far.
+    /// A procedure's results so far.
     pub(super) fn procedure_results(&self, plan: &StudyPlan) -> Option<ProcedureResults> {
         let procedure = plan.procedure.as_ref()?;
         Some(procedure::results(procedure, &self.procedure_runs(plan)))
@@ -113,8 +113,8 @@ impl Progress<'_> {
         runs
     }
 
-    /// In a repeated study, a failed run ends the study only if no run of its step has completed,
-    /// or if it overwrites data.
+    /// In a repeated study, a failed run ends the study only if none of its step's runs has
+    /// completed, or if its step overwrites data.
     fn ends_study(&self, plan: &StudyPlan, step: &Step) -> bool {
         let code = |step: &Step| step.run.as_ref().map(|(code, _)| *code);
         let mut same = self
@@ -125,7 +125,7 @@ impl Progress<'_> {
         has_failed && (!can_retry(plan, &step.plan) || !same.any(|other| code(other) == Some(0)))
     }
 
-    /// Compares the steps if the last run completes the block of a look.
+    /// Takes the next look, which compares the steps, once all of its runs have ended.
     pub(super) fn take_look(&mut self, plan: &StudyPlan) -> Option<&Look> {
         let until = plan.until_decided.as_ref()?;
         let planned = until.next_look(&self.looks)?;
@@ -189,7 +189,7 @@ fn attempts_json(step: &Step) -> Vec<Value> {
         .map(|(code, events)| (*code, events));
     let failed = failed.map(|(code, events)| {
         let mut json = run_json(&step.plan, Some((code, events)));
-        // A partial or damaged report must not become a value of the step.
+        // A partial or damaged report must not count as one of the step's values.
         json["status"] = json!(RunStatus::Failed);
         json["repeated"] = true.into();
         json
@@ -206,7 +206,7 @@ fn run_json(plan: &StepPlan, run: Option<(u8, &EventPrinter)>) -> Value {
         "repeat": plan.repeat,
         "name": plan.name,
         "note": plan.note,
-        // The comparison excludes runs without a report by their status.
+        // The comparison uses the status to exclude runs that have no report.
         "status": RunStatus::Cancelled,
         "exit_code": null,
     });

@@ -1,7 +1,7 @@
-//! Results of a study so far, in a file from which the study continues after it was interrupted: a
-//! line with the checksum of the other lines, a line with the plan, and a line before and after each
-//! run. The file is locked while the study runs, and replaced as a whole when a line is added, so
-//! that it is complete after a crash.
+//! The results of a study so far, in a file from which an interrupted study is resumed: a line with
+//! the checksum of the other lines, a line with the plan, and one line before and one after each
+//! run. The file is locked while the study runs, and is replaced as a whole whenever a line is
+//! added, so it is always complete after a crash.
 
 use crate::cli::{
     event_printer::{EventPrinter, SavedEvents},
@@ -37,17 +37,17 @@ const NEW_FILE_SUFFIX: &str = ".leadline-new";
 pub(super) struct StateFile {
     /// Locked until it is closed.
     file: File,
-    /// Without symbolic links, which a rename would replace.
+    /// Symbolic links are resolved, because a rename would replace them.
     path: PathBuf,
     /// All lines except the checksum line.
     lines: String,
 }
 
 /// Contents of a state file.
-pub(super) struct Saved {
+pub(super) struct SavedProgress {
     pub plan: StudyPlan,
     pub steps: Vec<SavedStep>,
-    /// Whether a run had started and did not end.
+    /// Whether a run had started but not ended.
     pub was_interrupted: bool,
 }
 
@@ -60,7 +60,7 @@ struct Checksum {
 
 #[derive(Deserialize, Serialize)]
 struct Header {
-    /// As submitted, to detect a file of another study.
+    /// As submitted, to detect a file that belongs to another study.
     document: Value,
     plan: StudyPlan,
 }
@@ -83,22 +83,25 @@ enum Line {
 }
 
 impl StateFile {
-    /// Opens or creates a file, and locks it. Returns what it contains; `None` if it is new.
+    /// Opens or creates a file, and locks it. Returns its contents; `None` if the file is new.
     ///
     /// # Errors
-    /// The file cannot be read, is damaged, is in use, or belongs to another study. It is not
-    /// changed.
-    pub(super) fn open(path: &Path, document: &Value) -> Result<(Self, Option<Saved>), Problem> {
-        let opened = open(path).map_err(|error| unusable(path, &error.to_string()))?;
+    /// The file cannot be read, is damaged, is in use, or belongs to another study. An error leaves
+    /// the file unchanged.
+    pub(super) fn open(
+        path: &Path,
+        document: &Value,
+    ) -> Result<(Self, Option<SavedProgress>), Problem> {
+        let opened = open(path).map_err(|error| unusable_file(path, &error.to_string()))?;
         let (state, saved) = match opened {
             (_, Some((header, _))) if header.document != *document => {
-                return Err(unusable(path, "it belongs to another study"));
+                return Err(unusable_file(path, "it belongs to another study"));
             }
             (state, saved) => (state, saved.map(|(header, lines)| replay(header, lines))),
         };
-        if let Some(at) = saved.as_ref().and_then(Saved::first_unplanned) {
-            let reason = format!("it is damaged: its run {} does not match the study", at + 1);
-            return Err(unusable(path, &reason));
+        if let Some(at) = saved.as_ref().and_then(SavedProgress::first_unplanned_run) {
+            let reason = format!("it is damaged: run {} does not match the study", at + 1);
+            return Err(unusable_file(path, &reason));
         }
         match is_leftover(&state.new_path()) {
             Ok(_) => Ok((state, saved)),
@@ -114,11 +117,11 @@ impl StateFile {
         self.append(&serde_json::to_string(&header)?)
     }
 
-    pub(super) fn started(&mut self) -> io::Result<()> {
+    pub(super) fn record_start(&mut self) -> io::Result<()> {
         self.append(&serde_json::to_string(&Line::Started)?)
     }
 
-    pub(super) fn ended(&mut self, step: &Step) -> io::Result<()> {
+    pub(super) fn record_end(&mut self, step: &Step) -> io::Result<()> {
         let save = |(code, events): &(u8, EventPrinter)| (*code, events.save());
         let step = SavedStep {
             plan: step.plan.clone().into_owned(),
@@ -129,7 +132,8 @@ impl StateFile {
         self.append(&serde_json::to_string(&Line::Ended(Box::new(step)))?)
     }
 
-    /// The line is on disk when this returns, so that a run never starts twice without a record.
+    /// The line is on disk when this function returns, so a run never starts twice without a
+    /// record.
     fn append(&mut self, line: &str) -> io::Result<()> {
         self.lines.push_str(line);
         self.lines.push('\n');
@@ -164,7 +168,7 @@ impl StateFile {
     }
 }
 
-/// Writes and locks a file, so that no other process can lock it after the rename.
+/// Writes a file and locks it before the rename, so no other process can lock it first.
 fn write_locked(file: &mut File, lines: &str, permissions: Permissions) -> io::Result<()> {
     let checksum = Checksum {
         sha256: sha256(lines.as_bytes()),
@@ -274,8 +278,8 @@ fn parse(lines: &str) -> io::Result<Content> {
     Ok(Some((header, lines.collect::<Result<_, _>>()?)))
 }
 
-fn replay(header: Header, lines: Vec<Line>) -> Saved {
-    let mut saved = Saved {
+fn replay(header: Header, lines: Vec<Line>) -> SavedProgress {
+    let mut saved = SavedProgress {
         plan: header.plan,
         steps: Vec::new(),
         was_interrupted: false,
@@ -292,10 +296,10 @@ fn replay(header: Header, lines: Vec<Line>) -> Saved {
     saved
 }
 
-impl Saved {
+impl SavedProgress {
     /// Index of the first saved run that does not match the plan. Procedures add runs after the
     /// planned runs.
-    fn first_unplanned(&self) -> Option<usize> {
+    fn first_unplanned_run(&self) -> Option<usize> {
         let id = |step: &StepPlan| (step.step, step.repeat);
         let expected = |at: usize| match self.plan.steps.get(at) {
             Some(planned) => Some(id(planned)),
@@ -309,17 +313,17 @@ impl Saved {
     }
 }
 
-/// The name that is needed to replace the state file is already in use.
+/// The temporary name needed to replace the state file is already taken.
 fn name_in_use(path: &Path, error: &io::Error) -> Problem {
     let detail = format!("{} cannot be used: {error}.", path.display());
     let remedy = "Move that file, or use another file with --state.";
     Problem::invalid("state_file", "state", detail, remedy)
 }
 
-fn unusable(path: &Path, reason: &str) -> Problem {
+fn unusable_file(path: &Path, reason: &str) -> Problem {
     let detail = format!("{} cannot be used: {reason}.", path.display());
     let remedy = if reason == IN_USE {
-        "Wait until that process has ended, or use another file with --state."
+        "Wait until that process exits, or use another file with --state."
     } else {
         "Use another file with --state, or remove this one to start again."
     };
@@ -333,7 +337,7 @@ impl SavedStep {
         progress: &mut Progress,
         restored: impl Fn(SavedEvents) -> EventPrinter,
     ) {
-        // The document that was requested when the step ran.
+        // The document that was submitted for the step.
         let document = json!({"jobs": &self.plan.jobs});
         let restore = |(code, events)| {
             let mut events = restored(events);

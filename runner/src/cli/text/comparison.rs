@@ -1,4 +1,4 @@
-//! The comparison of two groups of results.
+//! Prints a comparison of two groups of results.
 
 use crate::cli::text::{
     style::{BOLD, DIM, GREEN, RED, YELLOW, paint},
@@ -18,7 +18,7 @@ const MAX_DIFFERENCES: usize = 8;
 pub(crate) fn render(assessment: &Assessment, rules: &[RuleResult], width: usize) -> String {
     let mut out = TextWriter::new(width);
     for answer in &assessment.answers {
-        out.wrapped("", "", &paint(BOLD, answer).to_string());
+        out.wrapped_text("", "", &paint(BOLD, answer).to_string());
     }
     out.blank_line();
     let comparability = &assessment.comparability;
@@ -98,7 +98,7 @@ fn write_metrics(out: &mut TextWriter, assessment: &Assessment) {
     let mut reasons: Vec<&String> = rows.iter().filter_map(|row| row.reason.as_ref()).collect();
     reasons.dedup();
     for reason in reasons {
-        out.wrapped("", "  ", &paint(DIM, format_args!("undecided: {reason}")));
+        out.wrapped_text("", "  ", &paint(DIM, format_args!("undecided: {reason}")));
     }
 }
 

@@ -26,7 +26,7 @@ pub fn render(list: &DeviceList, width: usize) -> String {
     let names: BTreeSet<&String> = list.devices.iter().map(|device| &device.name).collect();
     for device in &list.devices {
         if !device.parents.iter().any(|parent| names.contains(parent)) {
-            tree.branch(device, "", "");
+            tree.write_branch(device, "", "");
         }
     }
     tree.out.into_text()
@@ -35,14 +35,14 @@ pub fn render(list: &DeviceList, width: usize) -> String {
 struct Tree<'a> {
     list: &'a DeviceList,
     out: TextWriter,
-    /// Devices already shown: a device with several parents is shown only below the first.
+    /// Devices already shown: a device with more than one parent is shown only below the first.
     shown: BTreeSet<&'a str>,
 }
 
 impl<'a> Tree<'a> {
     /// Writes a device and its children. `first` is the prefix of the first line, `rest` the prefix
     /// of all other lines.
-    fn branch(&mut self, device: &'a Device, first: &str, rest: &str) {
+    fn write_branch(&mut self, device: &'a Device, first: &str, rest: &str) {
         if !self.shown.insert(&device.name) {
             return;
         }
@@ -64,7 +64,7 @@ impl<'a> Tree<'a> {
             } else {
                 ("├─ ", "│  ")
             };
-            self.branch(child, &format!("{rest}{branch}"), &format!("{rest}{line}"));
+            self.write_branch(child, &format!("{rest}{branch}"), &format!("{rest}{line}"));
         }
     }
 
@@ -96,7 +96,7 @@ impl<'a> Tree<'a> {
     }
 
     fn detail(&mut self, prefix: &str, style: Style, label: &str, text: &str) {
-        self.out.wrapped(
+        self.out.wrapped_text(
             &format!("{prefix}{label:<LABEL$}"),
             &format!("{prefix}{:LABEL$}", ""),
             &paint(style, text),

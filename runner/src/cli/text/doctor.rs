@@ -25,9 +25,9 @@ pub fn render(doctor: &Doctor, width: usize) -> String {
         };
         let status = paint(style, format_args!("{label:<STATUS$}"));
         let name = paint(BOLD, format_args!("{:<NAME$}", check.name));
-        out.wrapped(&(status + &name), &indent, &check.detail);
+        out.wrapped_text(&(status + &name), &indent, &check.detail);
         if let Some(remedy) = &check.remedy {
-            out.wrapped(&indent, &indent, &format!("→ {remedy}"));
+            out.wrapped_text(&indent, &indent, &format!("→ {remedy}"));
         }
     }
     out.push(&format!("\n{}\n", summary(doctor)));

@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn writes_limited_only_by_time_are_shown() {
+    fn time_based_writes_are_shown_as_unlimited() {
         for (layout_bytes, measure_write_bytes, want) in [
             (0, Some(0), "nothing"),
             (1 << 30, Some(0), "1 GiB for layout"),

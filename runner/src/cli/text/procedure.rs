@@ -37,10 +37,7 @@ fn write_curve(out: &mut TextWriter, results: &LoadCurveResults) {
         out.styled_field(YELLOW, "warning", warning);
     }
     if let Some(iops) = results.probe_iops {
-        out.field(
-            "probe",
-            &format!("{} IOPS without a rate limit", rate(iops)),
-        );
+        out.field("probe", &format!("{} IOPS with no rate limit", rate(iops)));
     }
     out.field(
         "latency",
@@ -144,7 +141,7 @@ fn cells_table(results: &SniaResults) -> Table {
     table
 }
 
-/// In the order of their first occurrence.
+/// In order of first occurrence.
 fn distinct<T: Copy + Ord>(values: impl Iterator<Item = T>) -> Vec<T> {
     let mut seen = BTreeSet::new();
     values.filter(|value| seen.insert(*value)).collect()

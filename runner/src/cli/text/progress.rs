@@ -10,7 +10,7 @@ use leadline_protocol::{
     sample::Sample,
 };
 
-/// Length of the shortest period without completions that is shown, in ms.
+/// Minimum length of a period without completions that is shown, in ms.
 const MIN_SILENT_MS: f64 = 1000.0;
 
 /// `None` if the event does not change the progress.

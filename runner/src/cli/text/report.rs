@@ -1,4 +1,4 @@
-//! The run report: verdicts and gauge, measurements, cache state, findings, and commands that show
+//! The run report: verdicts and gauge, measurements, cache state, findings, and commands that print
 //! the kernel counters.
 
 mod cache_state;
@@ -39,7 +39,7 @@ pub(crate) fn render(jobs: &[ResolvedJob], result: &RunResult, width: usize) -> 
     }
     out.blank_line();
     if jobs.iter().any(ResolvedJob::is_measured) {
-        write_measured(&mut out, report);
+        write_measured_sections(&mut out, report);
     }
     verified::write_verified(&mut out, report);
     write_error(&mut out, &report.errors);
@@ -51,7 +51,7 @@ pub(crate) fn render(jobs: &[ResolvedJob], result: &RunResult, width: usize) -> 
     out.into_text()
 }
 
-fn write_measured(out: &mut TextWriter, report: &Report) {
+fn write_measured_sections(out: &mut TextWriter, report: &Report) {
     measurements::write_measurements(out, report);
     steady_state::write_steady_states(out, report);
     if report.jobs.len() > 1 {

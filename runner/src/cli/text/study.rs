@@ -114,7 +114,7 @@ pub(crate) fn step_line(
         (None, _) => "skipped".into(),
     };
     let note = if is_second_run {
-        " (second run, because the first one failed)"
+        " (second attempt; the first one failed)"
     } else {
         ""
     };

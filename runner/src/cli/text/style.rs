@@ -8,7 +8,7 @@ use std::{fmt::Display, io::stdout};
 pub(crate) const DEFAULT_WIDTH: usize = 100;
 /// Minimum width of the tables.
 const MIN_WIDTH: usize = 80;
-/// Maximum width, because longer lines are hard to read.
+/// Maximum width: longer lines are hard to read.
 const MAX_WIDTH: usize = 120;
 
 pub(crate) const BOLD: Style = Style::new().bold();

@@ -31,7 +31,7 @@ impl TextWriter {
     pub(crate) fn styled_field(&mut self, style: Style, label: &str, text: &str) {
         let label = paint(style, format_args!("{label:<LABEL$}"));
         let indent = " ".repeat(LABEL + 1);
-        self.wrapped(&format!("{label} "), &indent, text);
+        self.wrapped_text(&format!("{label} "), &indent, text);
     }
 
     /// Adds a field that does not wrap.
@@ -43,11 +43,11 @@ impl TextWriter {
     /// Adds a suggestion below a field.
     pub(crate) fn remedy(&mut self, text: &str) {
         let indent = " ".repeat(LABEL + 3);
-        self.wrapped(&indent, &indent, &format!("→ {text}"));
+        self.wrapped_text(&indent, &indent, &format!("→ {text}"));
     }
 
     /// Adds text that wraps between words; long words are not broken.
-    pub(crate) fn wrapped(&mut self, first_indent: &str, indent: &str, text: &str) {
+    pub(crate) fn wrapped_text(&mut self, first_indent: &str, indent: &str, text: &str) {
         let options = Options::new(self.width)
             .initial_indent(first_indent)
             .subsequent_indent(indent)
@@ -119,7 +119,7 @@ mod tests {
             ("\x1b[1mone two\x1b[0m", 7, "\x1b[1mone two\x1b[0m\n"),
         ] {
             let mut out = TextWriter::new(width);
-            out.wrapped("", "", text);
+            out.wrapped_text("", "", text);
             assert_eq!(out.into_text(), expected, "{text}");
         }
     }

@@ -12,15 +12,15 @@ const OFFSET_INVERSE: u64 = 0xf1de_83e1_9937_733d;
 const WRITE_MULTIPLIER: u64 = 0xd6e8_feb8_6659_fd93;
 const WORKER_STRIDE: u64 = 0xda94_2042_e4dd_58b5;
 
-/// Generates the stamps of one worker.
+/// Generates one worker's stamps.
 #[derive(Clone, Debug)]
 pub(crate) struct Stamps {
-    /// Number of the write, different for each write.
+    /// Write number, unique to each write.
     write: u64,
 }
 
 impl Stamps {
-    /// `run` differs between runs, so that a run does not repeat an earlier run's data.
+    /// `run` differs between runs, so a run does not repeat an earlier run's data.
     pub(crate) fn new(run: u64, worker: u32) -> Self {
         let worker = WORKER_STRIDE.wrapping_mul(u64::from(worker));
         Self {
@@ -28,7 +28,7 @@ impl Stamps {
         }
     }
 
-    /// Stamps the next write's data. Words that do not fit are truncated.
+    /// Stamps the next write's data. Stamps that extend beyond the data are truncated.
     #[inline]
     pub(crate) fn apply(&mut self, offset: u64, data: &mut [u8]) {
         self.write = self.write.wrapping_add(WRITE_MULTIPLIER);
@@ -47,7 +47,7 @@ impl Stamps {
     }
 }
 
-/// Stamp of a sector; `parse` is the inverse.
+/// A sector's stamp; `parse` is the inverse.
 #[inline]
 pub(crate) fn words(offset: u64, write: u64) -> [[u8; WORD]; 2] {
     let first = offset.wrapping_mul(OFFSET_MULTIPLIER).wrapping_add(write);
@@ -55,7 +55,7 @@ pub(crate) fn words(offset: u64, write: u64) -> [[u8; WORD]; 2] {
     [first.to_le_bytes(), second.to_le_bytes()]
 }
 
-/// The offset and write number in a stamp. Data that is not a stamp results in arbitrary values.
+/// The offset and write number in a stamp. Data that is not a stamp yields arbitrary values.
 pub(crate) fn parse(words: &[[u8; WORD]; 2]) -> (u64, u64) {
     let [first, second] = words.map(u64::from_le_bytes);
     let write = (second ^ first.rotate_left(32)).wrapping_mul(OFFSET_INVERSE);
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn any_length_can_be_stamped() {
+    fn data_of_any_length_can_be_stamped() {
         for length in [1, 7, 511, 513, 1000] {
             let mut stamps = Stamps::new(1, 0);
             let mut data = vec![0; length];

@@ -2,9 +2,9 @@
 //! io_getevents(2) returns completions. Only direct I/O is asynchronous; io_submit(2) performs
 //! buffered I/O before it returns. Trims are separate system calls.
 //!
-//! The kernel maps its completion ring into the process, at the address that is the ID of the
-//! context. The engine only reads the ring's indices, to omit io_getevents(2) if there are no
-//! completions, as QEMU does.
+//! The kernel maps its completion ring into the process; the context ID is the ring's address. The
+//! engine reads only the ring's indices, to skip io_getevents(2) if there are no completions, as
+//! QEMU does.
 
 pub(crate) mod context;
 
@@ -33,12 +33,12 @@ pub(crate) struct Libaio {
     queued: Vec<u32>,
     /// Addresses of the queued iocbs, as io_submit(2) expects them.
     addresses: Vec<*mut Iocb>,
-    /// Completions from the last call of io_getevents(2), and completions of I/Os that the kernel
+    /// Completions from the last call to io_getevents(2), and completions for I/Os that the kernel
     /// rejected.
     events: Vec<Event>,
     /// I/Os that the kernel has not returned.
     in_flight: usize,
-    /// `None` if all I/Os have the priority of the thread.
+    /// `None` if all I/Os have the thread's priority.
     priorities: Option<Arc<SlotPriorities>>,
 }
 
@@ -47,7 +47,8 @@ impl Libaio {
     /// the engine.
     ///
     /// # Errors
-    /// Returns errors of io_setup(2), such as EAGAIN if the host's contexts exceed fs.aio-max-nr.
+    /// Returns errors from io_setup(2), such as EAGAIN if the host's contexts would exceed
+    /// fs.aio-max-nr.
     pub(crate) fn new(files: &[OwnedFd], slots: u32) -> io::Result<Self> {
         let n = slots as usize;
         Ok(Self {
@@ -67,7 +68,7 @@ impl Libaio {
     }
 
     /// Handles the error of the first queued I/O: its slot completes with that error. If the kernel
-    /// has no resources, the loop submits the I/O again.
+    /// is out of resources, the loop submits the I/O again.
     #[cold]
     fn reject(&mut self, error: &io::Error, slot: u32) {
         let errno = error.raw_os_error().unwrap_or(libc::EIO);

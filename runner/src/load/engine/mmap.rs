@@ -1,7 +1,7 @@
 //! Memory-mapped files: a read copies from the mapping, a write copies to it, and a sync is
 //! msync(2). Page faults read missing pages into the page cache; the kernel writes modified pages
-//! back. The depth is always 1. A fault that fails raises SIGBUS, which `faults` turns into an I/O
-//! error.
+//! back. The depth is always 1. A page fault that fails raises SIGBUS, which `faults` turns into an
+//! I/O error.
 
 pub(crate) mod faults;
 
@@ -38,7 +38,7 @@ pub(crate) struct Mmap {
 struct Mapping {
     file: RawFd,
     base: *mut c_void,
-    /// Offset of the mapping in the file, in whole pages.
+    /// Offset of the mapping in the file, rounded down to a page boundary.
     begin: u64,
     len: usize,
 }
@@ -48,7 +48,7 @@ impl Mmap {
     /// stay open for the lifetime of the engine. Must be called on the thread that uses the engine.
     ///
     /// # Errors
-    /// Returns errors of mmap(2), madvise(2) and sigaction(2).
+    /// Returns errors from mmap(2), madvise(2) and sigaction(2).
     pub(crate) fn new(setup: &Setup, files: &[OwnedFd]) -> Result<Self, Errno> {
         faults::install()?;
         let targets = setup.regions.iter().zip(files);
@@ -108,7 +108,7 @@ impl Mapping {
     }
 
     /// # Safety
-    /// `buffer` must be valid for `io.len` bytes, and the I/O within the mapping.
+    /// `buffer` must be valid for `io.len` bytes, and the I/O must be within the mapping.
     #[inline(always)]
     unsafe fn copy(&self, io: &Io, buffer: *mut u8) -> i32 {
         let len = io.len as usize;

@@ -24,7 +24,7 @@ use std::{
 /// `_IO(0x12, 119)` in linux/fs.h.
 const BLKDISCARD: libc::Ioctl = 0x1277;
 
-/// The system calls that transfer data. Both return the number of bytes.
+/// The system calls that transfer data. Both return the number of bytes transferred.
 pub(crate) trait Transfer {
     fn read(&mut self, file: BorrowedFd<'_>, io: &Io, buffer: &mut [u8]) -> Result<usize, Errno>;
 
@@ -80,7 +80,7 @@ unsafe fn perform(transfer: &mut impl Transfer, file: RawFd, io: &Io, buffer: *m
     let bytes = || unsafe { slice::from_raw_parts_mut(buffer, io.len as usize) };
     // SAFETY: the caller keeps the file open.
     let file = unsafe { BorrowedFd::borrow_raw(file) };
-    // Not a `match`, which would compile to a jump table: see `Loop::run`.
+    // Not a `match`, because that would compile to a jump table (see `Loop::run`).
     let result = if io.kind == Kind::Read {
         transfer.read(file, io, bytes())
     } else if io.kind == Kind::Write {

@@ -1,5 +1,5 @@
 //! Every engine transfers the requested bytes at the requested offsets of real files, and returns
-//! errors as results of I/Os.
+//! errors as I/O results.
 
 use crate::{
     load::{
@@ -28,7 +28,7 @@ use std::{
 const BLOCK: usize = 4096;
 const BLOCKS: usize = 64;
 
-/// Files of 64 blocks. The temporary directory may be a tmpfs, which has no direct I/O.
+/// Files of 64 blocks. The temporary directory may be on tmpfs, which does not support direct I/O.
 fn directory() -> tempfile::TempDir {
     let directory = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
     for name in ["0", "1"] {
@@ -67,7 +67,7 @@ fn io(kind: Kind, target: u16, block: usize) -> Io {
 /// Submits one I/O per slot in a single batch, and returns the results by slot.
 fn perform(engine: &mut impl Engine, ios: &[Io], pool: &BufferPool) -> Vec<i32> {
     for (slot, io) in ios.iter().enumerate() {
-        // SAFETY: the pool outlives the I/Os, and its buffers have the size of a block.
+        // SAFETY: the pool outlives the I/Os, and its buffers are as large as a block.
         unsafe { engine.submit(slot as u32, io, pool.slot(slot as u32)) };
     }
     engine.commit(ios.len()).unwrap();
@@ -164,14 +164,14 @@ fn sync_tracks_the_position_after_short_reads() {
     let pool = BufferPool::new(1, BLOCK, BufferPages::Mmap).unwrap();
     let mut engine = Sync::new(&files).unwrap();
     let mut result = |block| perform(&mut engine, &[io(Kind::Read, 0, block)], &pool)[0];
-    // The last read ends at the end of the file and moves no bytes.
+    // The second read starts at the end of the file and transfers nothing.
     assert_eq!([result(BLOCKS - 1), result(BLOCKS)], [BLOCK as i32, 0]);
     assert_eq!(result(BLOCKS), 0);
     assert_eq!(result(0), BLOCK as i32);
 }
 
 #[test]
-fn rejected_ios_complete_with_their_error() {
+fn rejected_ios_complete_with_an_error() {
     let directory = directory();
     let files = open(directory.path(), libc::O_DIRECT);
     let mut pool = BufferPool::new(4, BLOCK, BufferPages::Mmap).unwrap();
@@ -204,7 +204,7 @@ fn abandoned_ios_do_not_block() {
 }
 
 #[test]
-fn a_truncated_mapping_fails_without_ending_the_process() {
+fn accessing_a_truncated_mapping_fails_without_killing_the_process() {
     let directory = directory();
     let files = open(directory.path(), 0);
     let pool = BufferPool::new(1, BLOCK, BufferPages::Mmap).unwrap();

@@ -44,7 +44,7 @@ use std::{
 /// IORING_MAX_ENTRIES, io_uring/io_uring.h.
 const MAX_ENTRIES: u32 = 32_768;
 
-/// Number of ring entries: one per slot, since a slot has at most one I/O. An SQPOLL thread frees
+/// Number of ring entries: one per slot, since a slot holds at most one I/O. An SQPOLL thread frees
 /// the entries of a batch only after it has posted the batch's completions (io_submit_sqes); until
 /// then, refilled slots need a second entry.
 fn entries_for(slots: u32, polling: Polling) -> u32 {
@@ -65,7 +65,7 @@ pub(crate) struct Uring<R, N> {
 
 #[cfg(test)]
 impl<N: SubmissionEntries> Uring<KernelRing, N> {
-    /// Like `with_wrapper`, without a wrapper.
+    /// Same as `with_wrapper`, but without a wrapper.
     pub(crate) fn new(files: &[OwnedFd], slots: u32, setup: &Setup) -> io::Result<Self> {
         Self::with_wrapper(files, slots, setup, |ring| ring)
     }
@@ -76,7 +76,7 @@ impl<R: Ring, N: SubmissionEntries> Uring<R, N> {
     /// ring. Must be called on the thread that uses the ring. `wrap` wraps the kernel's ring.
     ///
     /// # Errors
-    /// Returns errors of io_uring_setup(2) and io_uring_register(2).
+    /// Returns errors from io_uring_setup(2) and io_uring_register(2).
     pub(crate) fn with_wrapper(
         files: &[OwnedFd],
         slots: u32,
@@ -126,7 +126,7 @@ impl<R: Ring, N: SubmissionEntries> Uring<R, N> {
     }
 
     /// Polls for completions without sleeping. Returns true if `at_least` completions are ready,
-    /// false when the polling time is over.
+    /// false once the polling time has elapsed.
     #[cold]
     fn spin(&mut self, at_least: u32, timeout_ns: Option<u64>) -> io::Result<bool> {
         let end_ns = Monotonic.now_ns() + self.spin_ns.min(timeout_ns.unwrap_or(u64::MAX));
@@ -221,7 +221,7 @@ impl<R: Ring, N: SubmissionEntries> Engine for Uring<R, N> {
 
 fn registration_error(error: io::Error) -> io::Error {
     let message = format!(
-        "cannot register the buffers: {error}; limited by ulimit -l and to 1 GiB per worker"
+        "cannot register the buffers: {error}; the limits are ulimit -l and 1 GiB per worker"
     );
     io::Error::new(error.kind(), message)
 }

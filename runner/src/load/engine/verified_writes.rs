@@ -1,5 +1,5 @@
-//! Writes of a job with `verify`: prepares their blocks, and records the last write to each block.
-//! With `verify_backlog`, also checks the blocks that the job reads back.
+//! Prepares the blocks written by a job that uses `verify`, and records the last write to each
+//! block. With `verify_backlog`, also checks the blocks that the job reads back.
 
 use crate::load::{
     data::Data,
@@ -17,7 +17,7 @@ pub(crate) struct VerifiedWrites {
     read_back: Option<ReadBackChecks>,
 }
 
-/// How to check reads. All reads of the job come from `verify_backlog`.
+/// How to check reads. All of the job's reads come from `verify_backlog`.
 #[derive(Clone, Copy)]
 pub(crate) struct ReadBackChecks {
     /// Whether reads bypass the page cache.
@@ -80,12 +80,12 @@ impl VerifiedWrites {
         slot.buffer = buffer;
     }
 
-    /// Records the result of a slot's I/O, and returns it. The blocks of a failed write stay
-    /// unknown.
+    /// Records the result of a slot's I/O, and returns it. After a failed write, the contents of
+    /// its blocks are unknown.
     ///
     /// # Safety
-    /// The buffer of a read must still be valid for the length of the I/O, and not be accessed by
-    /// anything else.
+    /// The buffer of a read must still be valid for the length of the I/O, and nothing else may
+    /// access it.
     #[inline]
     pub(crate) unsafe fn complete(&mut self, slot: u32, result: i32) -> i32 {
         let slot = &mut self.slots[slot as usize];
@@ -96,7 +96,7 @@ impl VerifiedWrites {
                 && is_complete
             {
                 let (io, buffer) = (slot.io, slot.buffer);
-                // SAFETY: the caller guarantees it; the kernel has filled the buffer.
+                // SAFETY: guaranteed by the caller; the kernel has filled the buffer.
                 let data = unsafe { slice::from_raw_parts(buffer, io.len as usize) };
                 if !self.check(&io, data, checks.are_direct) && checks.are_fatal {
                     // The error that fio returns for a bad block.
@@ -122,8 +122,8 @@ impl VerifiedWrites {
             if let Some(expected) = self.blocks.expected(io.target, offset) {
                 let finding = check(self.blocks.format(), block, offset, expected).err();
                 is_good &= finding.is_none();
-                // The page cache returns good data even if the device has damaged it, so such a
-                // block is checked again after the measurement.
+                // The page cache returns good data even if the device has corrupted it, so a block
+                // read from the cache is checked again after the measurement.
                 if is_direct || finding.is_some() {
                     self.blocks.record_check(io.target, offset, finding);
                 }

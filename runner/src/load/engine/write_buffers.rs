@@ -1,4 +1,4 @@
-//! Wraps an engine and prepares the data of every write.
+//! Wraps an engine, and prepares the data for every write.
 
 use crate::load::{
     data::{Data, stamp::Stamps},
@@ -58,7 +58,7 @@ impl Content {
                 "verify",
                 true,
                 format!(
-                    "every block has a header and a checksum; preparing them adds {ns_per_4k:.0} ns per 4 KiB to the latency (measured before the run)"
+                    "every block contains a header and a checksum; preparing them adds {ns_per_4k:.0} ns per 4 KiB to the latency (measured before the run)"
                 ),
             ),
         };

@@ -4,11 +4,11 @@ use rand::{RngExt, SeedableRng, rngs::Xoshiro256PlusPlus};
 
 /// Maximum share of time spent on lookups.
 const BUDGET: f64 = 0.005;
-/// Lookup time at the start of a phase during which every I/O is looked up, in ns.
+/// At the start of a phase, every I/O is looked up until lookups have taken this long, in ns.
 const INITIAL_NS: f64 = 1e6;
 /// Weight of the latest lookup in the moving averages.
 const SMOOTHING: f64 = 1.0 / 32.0;
-/// A group has at most 1/256 of the I/Os so far, so that no group dominates the estimate of a short
+/// A group contains at most 1/256 of the I/Os so far, so no group dominates the estimate in a short
 /// run.
 const GROUP_DIVISOR: u64 = 256;
 

@@ -1,4 +1,4 @@
-//! Sums of the lookups of reads and writes. Updated by one worker without locks.
+//! Sums of the read and write lookups. Updated by one worker without locks.
 
 use crate::{load::histogram::Counter, system::layers::LayerBytes};
 use leadline_protocol::verdict::StorageLayer;
@@ -32,17 +32,17 @@ impl LayerSums {
     }
 }
 
-/// Lookups of writes, just before they are submitted. Numbers of I/Os are the I/Os that the lookups
-/// represent, by layer.
+/// Lookups of writes, just before they are submitted. I/O counts are the numbers of I/Os that the
+/// lookups represent, by layer.
 #[derive(Debug, Default)]
 pub(crate) struct WriteSums {
     /// Number of lookups.
     pub samples: Counter,
     /// I/Os whose layer is known immediately: direct I/O, overwritten dirty pages, and memory.
     pub known: [Counter; StorageLayer::COUNT],
-    /// I/Os that make pages dirty, by the layer that their data reaches when it is written back.
+    /// I/Os that dirty pages, by the layer that their data reaches when it is written back.
     pub dirtying: [Counter; StorageLayer::COUNT],
-    /// Bytes of the pages that they make dirty.
+    /// Bytes in the pages dirtied by these I/Os.
     pub dirtied_bytes: Counter,
     /// Bytes of direct I/Os.
     pub direct_bytes: Counter,

@@ -1,4 +1,4 @@
-//! Lookups for sequential reads of one target.
+//! Lookups for sequential reads from one target.
 
 use crate::{
     load::{layer_sampler::layer_sums::LayerSums, pattern::io::Io},
@@ -21,9 +21,9 @@ const MAX_PENDING: usize = 2 * MAX_FIRST_LOOKUPS as usize;
 /// Minimum number of pending lookups per stream, regardless of the number of streams.
 const MIN_PENDING: usize = 16;
 
-/// Looks up the offset that is `distance` bytes ahead of the stream, which its readahead has not
-/// reached yet. At the start of the region, looks up everything up to that offset. A lookup is
-/// pending, and is counted when the stream reaches its offset.
+/// Looks up the offset `distance` bytes ahead of the stream, which readahead has not reached yet.
+/// At the start of the region, looks up everything up to that offset. A lookup is pending until the
+/// stream reaches its offset, and is then counted.
 pub(super) struct Stream {
     region: Range<u64>,
     /// Distance between the starts of two I/Os, in bytes.
@@ -36,7 +36,7 @@ pub(super) struct Stream {
     passes: u64,
     /// Offset of the last I/O in the region.
     last: u64,
-    /// Position of the first I/O of the phase.
+    /// Position of the first I/O in the phase.
     origin: u64,
     pending: VecDeque<Lookup>,
     /// Capacity of `pending`.
@@ -58,9 +58,9 @@ struct Lookup {
 }
 
 impl Stream {
-    /// Returns `None` for random reads, for backward reads, and without readahead; such reads are
-    /// looked up at their own offset. `targets`: the worker's number of targets.
-    pub(super) fn of(
+    /// Returns `None` for random reads, for backward reads, and if there is no readahead; such
+    /// reads are looked up at their own offset. `targets`: how many targets the worker has.
+    pub(super) fn new(
         job: &ResolvedJob,
         target: &Target,
         targets: usize,
@@ -76,8 +76,8 @@ impl Stream {
         let in_flight = u64::from(job.in_flight()) * sizes.max;
         let step = sizes.max + gap.unsigned_abs();
         let ahead = readahead + 2 * in_flight;
-        // The lookup is at most one pass minus one block ahead, because the last block was just
-        // read.
+        // The lookup is ahead by at most a full pass minus one block, because the last block was
+        // just read.
         let a_pass = target.size.saturating_sub(step).max(step);
         let max_pending = (MAX_PENDING / targets.max(1)).max(MIN_PENDING);
         Some(Self {
@@ -169,7 +169,7 @@ impl Stream {
         layer_sums: &LayerSums,
     ) {
         let offset = self.region.start + position % self.size();
-        let found = if self.is_read_before(offset, u64::from(io.len), read) {
+        let found = if self.is_read_with_previous_block(offset, u64::from(io.len), read) {
             LayerBytes::all(StorageLayer::PageCache, u64::from(io.len))
         } else {
             read(offset..offset + u64::from(io.len))
@@ -187,8 +187,8 @@ impl Stream {
         }
     }
 
-    /// Whether the block is within a page that the block before it reads as a whole.
-    fn is_read_before(
+    /// Whether reading the preceding block also reads this one, because both are in the same page.
+    fn is_read_with_previous_block(
         &self,
         offset: u64,
         len: u64,
@@ -210,8 +210,8 @@ impl Stream {
         }
     }
 
-    /// Counts the lookups that the stream had reached at the end. `ios`: the stream's number of
-    /// I/Os; `None` if the worker also has other I/Os.
+    /// At the end of a phase, counts the lookups that the stream has reached. `ios`: the stream's
+    /// number of I/Os; `None` if the worker also has other I/Os.
     pub(super) fn finish(&mut self, ios: Option<u64>, layer_sums: &LayerSums) {
         let end = match ios {
             Some(ios) => self.origin + ios.saturating_mul(self.step),

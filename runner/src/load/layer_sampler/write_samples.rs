@@ -13,8 +13,8 @@ pub(crate) struct WriteSample {
     pub weight: u64,
     /// Number of the worker's syncs that completed before the write.
     pub syncs_before: u64,
-    /// Whether every page was already dirty, in which case earlier writes to them did not reach the
-    /// device separately.
+    /// Whether all pages were already dirty; if so, earlier writes to them did not reach the device
+    /// separately.
     pub was_dirty: bool,
 }
 

@@ -1,4 +1,4 @@
-//! A batch of consecutive completions with the same times, which are counted together.
+//! A batch of consecutive completions that have the same times and are counted together.
 
 use crate::load::{
     pattern::io::{Io, Kind},

@@ -3,8 +3,8 @@
 
 use crate::load::{measure::exit::IoError, pattern::io::Kind};
 
-/// Maximum number of counted combinations of operation and error: more than devices return in
-/// practice. Additional ones end the loop.
+/// Maximum number of combinations of operation and error to count: more than devices return in
+/// practice. Any further combination ends the loop.
 const MAX_KINDS: usize = 32;
 /// Maximum number of offsets kept for each combination.
 const MAX_OFFSETS: usize = 10;
@@ -18,15 +18,15 @@ pub(crate) struct ErrorCount {
     pub offsets: Vec<u64>,
 }
 
-/// Allocates nothing after its creation.
+/// Does not allocate after it is created.
 #[derive(Debug, Default)]
 pub(crate) struct ErrorLog {
-    /// Tolerated errors of reads (errno(3)).
+    /// Tolerated read errors (errno(3)).
     reads: Vec<i32>,
-    /// Tolerated errors of writes, trims and syncs.
+    /// Tolerated write, trim and sync errors.
     writes: Vec<i32>,
     counts: Vec<ErrorCount>,
-    /// Preallocated lists of offsets that are not used yet.
+    /// Preallocated offset lists that are not in use yet.
     unused: Vec<Vec<u64>>,
 }
 

@@ -29,7 +29,7 @@ impl Sampling {
         }
     }
 
-    /// Starts a phase, whose first I/O is looked up.
+    /// Starts a phase. Its first I/O is looked up.
     pub(crate) fn begin(&mut self, now_ns: u64) {
         if let Some(sampler) = &mut self.sampler {
             sampler.begin(now_ns);

@@ -1,4 +1,4 @@
-//! Numbered slots of the I/Os in flight.
+//! Numbered slots for I/Os in flight.
 
 use crate::load::{pattern::io::Io, stats::IoTimes};
 
@@ -8,12 +8,12 @@ pub(crate) struct Slots {
     /// Indexed by slot.
     pub times: Box<[IoTimes]>,
     /// Slot numbers. Slots at index `used` and above are free. The `batch` slots before them were
-    /// submitted by the last call. This is a stack, because the most recently returned buffer is
-    /// most likely in the CPU cache.
+    /// submitted by the last call. This is a stack because the most recently returned buffer is the
+    /// most likely to be in the CPU cache.
     pub order: Box<[u32]>,
     pub used: usize,
     pub batch: usize,
-    /// Slots to submit again, because the kernel could not accept the I/O (EAGAIN) or a signal
+    /// Slots to resubmit because the kernel could not accept the I/O (EAGAIN) or a signal
     /// interrupted it (EINTR).
     pub retries: Vec<u32>,
 }
@@ -34,7 +34,7 @@ impl Slots {
         self.ios.len()
     }
 
-    /// Number of I/Os in flight, excluding those that wait for a retry.
+    /// Number of I/Os in flight, excluding those that are waiting for a retry.
     #[inline(always)]
     pub(crate) fn in_flight(&self) -> usize {
         self.used - self.retries.len()

@@ -3,7 +3,7 @@
 use crate::load::{pattern::io::Io, source::DRAW};
 
 /// I/Os that were drawn from the source; `next..end` are not yet submitted.
-pub(crate) struct Drawn {
+pub(crate) struct DrawnIos {
     pub ios: [Io; DRAW],
     pub next: usize,
     pub end: usize,

@@ -44,13 +44,13 @@ impl Source for Reads {
 }
 
 /// Fails every I/O with `errno` once, and performs it when it is resubmitted.
-struct Flaky {
+struct FlakyEngine {
     inner: Null,
     errno: i32,
     pending: Vec<u32>,
 }
 
-impl Flaky {
+impl FlakyEngine {
     fn new(slots: u32, errno: i32) -> Self {
         Self {
             inner: Null::new(slots),
@@ -60,7 +60,7 @@ impl Flaky {
     }
 }
 
-impl Engine for Flaky {
+impl Engine for FlakyEngine {
     unsafe fn submit(&mut self, slot: u32, io: &Io, buffer: *mut u8) {
         if self.errno != 0 {
             self.pending.push(slot);
@@ -89,14 +89,14 @@ impl Engine for Flaky {
 
 /// Completes one I/O per wait, and records the number of I/Os in flight at the next submission.
 #[derive(Default)]
-struct OneByOne {
+struct OneByOneEngine {
     in_flight: VecDeque<u32>,
     completed: Option<u32>,
     has_waited: bool,
     depths: Rc<RefCell<Vec<usize>>>,
 }
 
-impl Engine for OneByOne {
+impl Engine for OneByOneEngine {
     unsafe fn submit(&mut self, slot: u32, _io: &Io, _buffer: *mut u8) {
         if mem::take(&mut self.has_waited) {
             self.depths.borrow_mut().push(self.in_flight.len());
@@ -158,7 +158,7 @@ fn measuring_loop<E: Engine>(
 #[test]
 fn a_full_queue_is_refilled_after_complete_min_completions() {
     for (complete_min, depth) in [(1, 7), (3, 5), (8, 0)] {
-        let engine = OneByOne::default();
+        let engine = OneByOneEngine::default();
         let depths = engine.depths.clone();
         let stats = WorkerStats::default();
         let mut work = with_complete_min(engine, 8, reads(100), 10, complete_min);
@@ -226,7 +226,7 @@ fn no_io_is_submitted_before_it_is_due() {
 fn retryable_ios_are_submitted_again() {
     for errno in [libc::EAGAIN, libc::EINTR] {
         let stats = WorkerStats::default();
-        let mut work = measuring_loop(Flaky::new(4, errno), 4, reads(10), 10);
+        let mut work = measuring_loop(FlakyEngine::new(4, errno), 4, reads(10), 10);
         assert_eq!(work.run(&FOREVER, &stats).unwrap(), LoopExit::Finished);
         assert_eq!(stats.of(Kind::Read).ios.get(), 10);
         assert_eq!(stats.errors.get(), 0);
@@ -236,7 +236,7 @@ fn retryable_ios_are_submitted_again() {
 #[test]
 fn an_error_ends_the_run_and_identifies_the_io() {
     let stats = WorkerStats::default();
-    let mut work = measuring_loop(Flaky::new(1, libc::EIO), 1, reads(10), 10);
+    let mut work = measuring_loop(FlakyEngine::new(1, libc::EIO), 1, reads(10), 10);
     let exit = work.run(&FOREVER, &stats).unwrap();
     let LoopExit::Failed(error) = exit else {
         panic!("{exit:?}");

@@ -11,7 +11,7 @@ use crate::{
     system::clock::Clock,
 };
 
-/// Longest sleep in `drain` between two time checks.
+/// Maximum time that `drain` sleeps between two time checks.
 const DRAIN_STEP_NS: u64 = 50_000_000;
 
 /// An I/O that is in flight at the end of the phase. Times are in ns before that end.
@@ -27,8 +27,8 @@ pub(crate) struct UnfinishedIo {
 impl<E, C, S> Loop<E, C, S> {
     /// I/Os in flight after the last phase. Must be called after [`Self::reap_final`].
     pub(crate) fn unfinished(&self) -> Vec<UnfinishedIo> {
-        // The order of the slots in flight is lost when I/Os complete out of order, but the free
-        // slots are known.
+        // I/Os that complete out of order overwrite the list of slots in flight, but the free slots
+        // are known.
         let mut is_free = vec![false; self.slots.depth()];
         for &slot in &self.slots.order[self.slots.used..] {
             is_free[slot as usize] = true;
@@ -56,7 +56,7 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
     }
 
     /// Waits until nothing is in flight, or until `until_ns`. These completions are outside the
-    /// measured window. Returns true if the kernel returned all I/Os.
+    /// measurement window. Returns true if the kernel returned all I/Os.
     pub(crate) fn drain(&mut self, until_ns: u64) -> bool {
         let discarded = WorkerStats::default();
         while self.slots.in_flight() > 0 && self.clock.now_ns() < until_ns {

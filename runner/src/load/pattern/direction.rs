@@ -1,4 +1,4 @@
-//! State of one direction of a job, shared by all targets: sizes, alignment, and whether the next
+//! A job's state for one direction, shared by all targets: sizes, alignment, and whether the next
 //! I/O is random or sequential.
 
 use crate::load::pattern::{
@@ -13,8 +13,8 @@ use rand::Rng;
 #[derive(Clone, Debug)]
 pub(crate) struct DirectionState {
     pub sizes: SizeDistribution,
-    /// Sizes of sequential I/Os in a random pattern, and whether the next I/O is random, if its
-    /// size has been chosen.
+    /// Sizes of sequential I/Os in a random pattern, and, once the next I/O's size has been chosen,
+    /// whether that I/O is random.
     sequential_sizes: Option<Box<(SizeDistribution, Option<bool>)>>,
     /// Alignment of random offsets in bytes.
     pub align: u64,
@@ -108,7 +108,7 @@ impl DirectionState {
         self.sizes.fit(size, left)
     }
 
-    /// Decides whether the next I/O is random, because its size depends on it.
+    /// First decides whether the next I/O is random, because its size depends on that.
     #[cold]
     fn next_size_by_randomness(&mut self, left: u64, rng: &mut impl Rng) -> Option<u64> {
         let is_random = self.randomness.next(rng);

@@ -1,5 +1,5 @@
-//! Chooses the direction of the next I/O. In a mixed workload, the share of reads is exact in every
-//! 100 I/Os. If both directions have a rate, the rates determine the shares, as in fio.
+//! Chooses the direction of the next I/O. In a mixed workload, the share of reads is exact within
+//! every 100 I/Os. If both directions have a rate, the rates determine the shares, as in fio.
 
 use crate::load::pattern::{io::Kind, shuffle_bag::ShuffleBag};
 use leadline_protocol::plan::job::ResolvedJob;
@@ -8,8 +8,8 @@ use rand::{Rng, SeedableRng, rngs::Xoshiro256PlusPlus};
 #[derive(Clone, Debug)]
 pub(crate) enum DirectionMix {
     Single(Kind),
-    /// Reads and writes. The direction has a separate random number generator, so that offsets
-    /// generated in bulk are the same as offsets generated individually.
+    /// Reads and writes. The direction has a separate random number generator, so offsets generated
+    /// in bulk are the same as offsets generated individually.
     Mixed(ShuffleBag, Xoshiro256PlusPlus),
     /// Alternates between trims and writes of the trimmed block. Contains the next direction.
     TrimWrite(Kind),
@@ -17,10 +17,10 @@ pub(crate) enum DirectionMix {
     Rated([RatedDirection; 2]),
 }
 
-/// Progress of a direction with a rate.
+/// Progress of a rate-limited direction.
 #[derive(Clone, Debug)]
 pub(crate) struct RatedDirection {
-    /// Time at which the I/Os issued so far are due at this rate, in seconds.
+    /// Time that this rate allots to the I/Os issued so far, in seconds.
     issued_s: f64,
     seconds_per_io: f64,
     seconds_per_byte: f64,

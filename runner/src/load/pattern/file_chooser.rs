@@ -1,14 +1,14 @@
-//! Selects the target of the next I/O (`file_service_type`). A target that has used its share of a
-//! pass is skipped until the pass ends, so targets of different sizes are covered equally.
+//! Selects the target of the next I/O (`file_service_type`). A target that has used up its share of
+//! a pass is skipped until the pass ends, so targets of different sizes are covered equally.
 
 use crate::load::pattern::offset_distribution::OffsetDistribution;
 use leadline_protocol::job::file_service::{FileOrder, FileService};
 use rand::{Rng, RngExt};
 
-/// Resolution of the distribution of random files, as in fio (FIO_FSERVICE_SHIFT).
+/// Resolution of the distribution from which files are drawn, as in fio (FIO_FSERVICE_SHIFT).
 const RANKS_PER_FILE: u64 = 1 << 10;
-/// Random draws before the search for an unfinished target becomes linear. More are needed only at
-/// the end of a pass.
+/// Random draws before falling back to a linear search for an unfinished target. More are needed
+/// only at the end of a pass.
 const MAX_DRAWS: usize = 32;
 
 #[derive(Clone, Debug)]
@@ -21,7 +21,7 @@ pub(crate) struct FileChooser {
     /// Bytes left in this pass, by target.
     left: Vec<u64>,
     last: usize,
-    /// I/Os left before another target is chosen.
+    /// I/Os left until another target is chosen.
     ios_left: u32,
 }
 
@@ -64,7 +64,7 @@ impl FileChooser {
     fn choose(&mut self, rng: &mut impl Rng) {
         let is_unfinished = self.left[self.last] > 0;
         let is_continued = match self.service.order {
-            // The first target that is chosen is file 0.
+            // The first chosen target is file 0.
             FileOrder::Sequential => self.left != self.shares,
             FileOrder::Roundrobin | FileOrder::Random => self.ios_left > 0,
         };

@@ -1,7 +1,7 @@
 //! One I/O.
 
-/// Operation. It is as wide as the padding that it replaces in `Io`, so that an `Io` is copied in
-/// whole words.
+/// Operation. It is as wide as the padding that it replaces in `Io`, so an `Io` is copied in whole
+/// words.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 #[repr(u16)]
 pub(crate) enum Kind {

@@ -1,9 +1,9 @@
 //! Selects one of the `n` slots of a region for each random I/O.
 //!
 //! zipf and pareto draw a rank. A fixed permutation scatters the ranks across the region, like
-//! fio's hash but without collisions; with a center, it is shifted so that the first rank has that
-//! position, as in fio. normal is centered in the region by default. Sources: zipf by rejection
-//! (rand_distr), pareto as in fio's lib/zipf.c.
+//! fio's hash but without collisions; if a center is set, the permutation is shifted so that the
+//! first rank has that position, as in fio. normal is centered in the region by default. Sources:
+//! zipf by rejection (rand_distr), pareto as in fio's lib/zipf.c.
 
 use crate::load::pattern::{
     permutation::Permutation, random_map::RandomMap, shuffle_bag::ShuffleBag,
@@ -16,14 +16,13 @@ use rand_distr::{Normal, Zipf};
 pub(crate) enum OffsetDistribution {
     /// Every slot once per pass.
     EachOnce(Permutation),
-    /// Every block once per pass, in I/Os of different sizes.
+    /// Every block once per pass, with I/Os of different sizes.
     Blocks(RandomMap),
-    /// Uniform across this number of slots, with repetitions.
+    /// Uniform across this many slots, with repetitions.
     Uniform(u64),
-    /// Distribution of the ranks, and the slot of each rank.
+    /// Distribution of the ranks, and the slot for each rank.
     Zipf(Zipf<f64>, Ranks),
-    /// Number of slots, exponent that is applied to a uniform random number, and the slot of each
-    /// rank.
+    /// Number of slots, exponent applied to a uniform random number, and the slot for each rank.
     Pareto(f64, f64, Ranks),
     /// Distribution and number of slots.
     Normal(Normal<f64>, u64),
@@ -120,7 +119,7 @@ impl OffsetDistribution {
             Self::Pareto(n, exponent, slots) => {
                 slots.get((*n * rng.random::<f64>().powf(*exponent)) as u64)
             }
-            Self::Normal(normal, n) => truncated(normal, *n, rng),
+            Self::Normal(normal, n) => draw_truncated(normal, *n, rng),
             Self::Zoned(bag, zones) => {
                 let (first, slots) = zones[bag.draw(rng)];
                 first + rng.random_range(0..slots)
@@ -129,7 +128,7 @@ impl OffsetDistribution {
         }
     }
 
-    /// Fills `out` with `make(slot)` for the next slots. Selects the distribution only once.
+    /// Fills `out` with `make(slot)` for the next slots. Branches on the distribution only once.
     #[inline]
     pub(crate) fn fill<T>(&mut self, out: &mut [T], make: impl Fn(u64) -> T, rng: &mut impl Rng) {
         match self {
@@ -145,9 +144,9 @@ impl OffsetDistribution {
 pub(crate) struct Sequence {
     slots: Box<[u64]>,
     next: usize,
-    /// Added to the slots of this repetition.
+    /// Added to the slots in this repetition.
     base: u64,
-    /// Added to the base after each repetition; 0 without a stride.
+    /// Added to the base after each repetition; 0 if there is no stride.
     step: u64,
     n: u64,
 }
@@ -233,7 +232,7 @@ fn uniform(n: u64, rng: &mut impl Rng) -> u64 {
 }
 
 /// Rejects samples outside the region instead of folding them back.
-fn truncated(normal: &Normal<f64>, n: u64, rng: &mut impl Rng) -> u64 {
+fn draw_truncated(normal: &Normal<f64>, n: u64, rng: &mut impl Rng) -> u64 {
     loop {
         let slot = rng.sample(normal);
         if slot >= 0.0 && slot < n as f64 {
@@ -242,7 +241,7 @@ fn truncated(normal: &Normal<f64>, n: u64, rng: &mut impl Rng) -> u64 {
     }
 }
 
-/// First slot and number of slots of each zone. A zone smaller than a slot shares a slot with its
+/// First slot and number of slots for each zone. A zone smaller than a slot shares a slot with its
 /// neighbor.
 fn zone_slots(zones: &[Zone], n: u64) -> Vec<(u64, u64)> {
     let slots_below = |percent: u64| (u128::from(n) * u128::from(percent) / 100) as u64;
@@ -257,7 +256,8 @@ fn zone_slots(zones: &[Zone], n: u64) -> Vec<(u64, u64)> {
     slots
 }
 
-/// Same as [`zone_slots`], with sizes in bytes. The plan rejects zones beyond the end of the region.
+/// Same as [`zone_slots`], but with sizes in bytes. The plan rejects zones beyond the end of the
+/// region.
 fn absolute_zone_slots(zones: &[AbsoluteZone], n: u64, align: u64) -> Vec<(u64, u64)> {
     let mut begin = 0u64;
     let mut slots = Vec::with_capacity(zones.len());

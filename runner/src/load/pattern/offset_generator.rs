@@ -16,15 +16,15 @@ pub(crate) struct OffsetGenerator {
     begin: u64,
     /// Length of the region in bytes.
     len: u64,
-    /// Position of the next sequential I/O in the region, indexed by `Kind`. Outside of the region,
-    /// the position wraps around.
+    /// Position of the next sequential I/O in the region, indexed by `Kind`. A position outside the
+    /// region wraps around.
     positions: [i64; 3],
     /// Indexed by `DirectionState::distribution_index`.
     distributions: [OffsetDistribution; 3],
     zones: Option<Zones>,
 }
 
-/// Strided zones of a sequential workload (fio io_u.c, `setup_strided_zone_mode`).
+/// Strided zones in a sequential workload (fio io_u.c, `setup_strided_zone_mode`).
 #[derive(Clone, Debug)]
 struct Zones {
     options: StridedZones,
@@ -35,8 +35,8 @@ struct Zones {
 }
 
 impl Zones {
-    /// Returns the start of an I/O that would otherwise start at `position`. As in fio, only the
-    /// direction of an I/O that starts a zone moves to it.
+    /// Returns the start of an I/O that would otherwise start at `position`. As in fio, when an I/O
+    /// starts a new zone, only its direction moves there.
     fn enter(&mut self, position: i64, region: u64) -> i64 {
         let mut position = position;
         if self.bytes >= self.options.size {
@@ -66,7 +66,8 @@ impl OffsetGenerator {
             if !repeats && direction.uses_random_map() {
                 return OffsetDistribution::each_block_once(target.size / direction.align);
             }
-            // Aligned offsets at which the largest I/O fits. The plan rejects smaller regions.
+            // Number of aligned offsets at which the largest I/O fits. The plan rejects smaller
+            // regions.
             let largest = direction.sizes.max.max(direction.sequential_sizes().max);
             let slots = target.size.saturating_sub(largest) / direction.align + 1;
             let align = direction.align;
@@ -87,13 +88,14 @@ impl OffsetGenerator {
         }
     }
 
-    /// Bytes of one pass. Excludes a tail shorter than the smallest I/O (`smallest` bytes).
+    /// Bytes per pass. Excludes a tail shorter than the smallest I/O (`smallest` bytes).
     pub(crate) fn bytes_per_pass(&self, smallest: u64) -> u64 {
         self.len - self.len % smallest
     }
 
     /// Offset in the target and length of the next I/O. The length is below `max_len` for a
-    /// sequential I/O at the end of the region, and for a random I/O before an accessed block.
+    /// sequential I/O at the end of the region, and for a random I/O that ends at an already
+    /// accessed block.
     #[inline]
     pub(crate) fn next(
         &mut self,

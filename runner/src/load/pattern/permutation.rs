@@ -1,6 +1,6 @@
 //! Generates every number below `n` once per pass, in pseudo-random order and without a map: a
-//! bijection on the next power of two, applied to a counter. Results of `n` and above (less than
-//! half) are skipped. Each pass uses a different bijection.
+//! bijection on the next power of two, applied to a counter. Results that are not below `n` (less
+//! than half) are skipped. Each pass uses a different bijection.
 //!
 //! The bijection is a keyed finalizer like MurmurHash3's: additions, odd multiplications and
 //! xor-shifts, each invertible on k bits. It needs no memory (fio's random map needs a bit per
@@ -26,7 +26,7 @@ pub(crate) struct Permutation {
     key: u64,
     odd: [u64; ROUNDS],
     counter: u64,
-    /// Generated numbers, and how many `next` has returned.
+    /// Generated numbers, and how many of them `next` has returned.
     ready: [u64; BATCH],
     taken: usize,
 }

@@ -52,7 +52,7 @@ impl RandomMap {
         let first = first.expect("a pass has free blocks");
         let mut end = first;
         let limit = first.saturating_add(max_blocks as usize).min(self.blocks);
-        while end < limit && !self.is_taken(end) {
+        while end < limit && !self.is_accessed(end) {
             self.set(end);
             end += 1;
         }
@@ -75,7 +75,7 @@ impl RandomMap {
         self.free = self.blocks;
     }
 
-    fn is_taken(&self, block: usize) -> bool {
+    fn is_accessed(&self, block: usize) -> bool {
         self.levels[0][block / WORD_BITS] >> (block % WORD_BITS) & 1 == 1
     }
 
@@ -122,7 +122,7 @@ mod tests {
     use rand::{SeedableRng, rngs::Xoshiro256PlusPlus};
 
     #[test]
-    fn every_pass_takes_each_block_once() {
+    fn every_pass_accesses_each_block_once() {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
         for blocks in [1u64, 2, 63, 64, 65, 1000, 4096, 4097, 300_000] {
             let mut map = RandomMap::new(blocks);
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_blocks_is_random() {
+    fn blocks_are_accessed_in_random_order() {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
         let mut map = RandomMap::new(100_000);
         let firsts: Vec<u64> = (0..1000).map(|_| map.take(1, &mut rng).0).collect();

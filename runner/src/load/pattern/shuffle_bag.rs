@@ -1,5 +1,5 @@
-//! Draws items with percentages that are exact in every 100 draws, in random order: a bag of 100
-//! items that is emptied and then refilled.
+//! Draws items with percentages that are exact within every 100 draws, in random order: a bag of
+//! 100 items that is emptied and then refilled.
 
 use rand::Rng;
 
@@ -25,7 +25,7 @@ impl ShuffleBag {
         Self { items, drawn: 0 }
     }
 
-    /// Draws the next item with one step of a Fisher–Yates shuffle, so that all draws take the same
+    /// Draws the next item with one step of a Fisher–Yates shuffle, so all draws take the same
     /// time.
     #[inline]
     pub(crate) fn draw(&mut self, rng: &mut impl Rng) -> usize {

@@ -1,5 +1,5 @@
 //! I/O sizes of one direction: a single size, any multiple of the smallest size, any size in a
-//! range, or sizes with shares.
+//! range, or a list of sizes with their shares.
 
 use crate::load::pattern::shuffle_bag::ShuffleBag;
 use leadline_protocol::plan::job::BlockSizes;
@@ -59,7 +59,7 @@ impl SizeDistribution {
         self.unit < self.min
     }
 
-    /// The largest size up to `size` that fits in `space` bytes.
+    /// The largest valid size that is at most `size` and fits in `space` bytes.
     #[inline]
     pub(crate) fn fit(&self, size: u64, space: u64) -> Option<u64> {
         if size <= space {

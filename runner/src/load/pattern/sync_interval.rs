@@ -1,4 +1,4 @@
-//! Issues fsync and fdatasync after every N writes of the worker, on the target of the last write.
+//! Issues fsync and fdatasync after every N writes by the worker, on the target of the last write.
 //! Only writes count, even in mixed workloads (fio up to 3.33 repeats a sync after reads). If both
 //! are due, only fsync is issued (fio 3.42, io_u.c, `set_io_u_ddir`).
 
@@ -34,11 +34,11 @@ impl SyncInterval {
         }
     }
 
-    pub(crate) fn is_never(&self) -> bool {
+    pub(crate) fn is_disabled(&self) -> bool {
         self.fsync.every == 0 && self.fdatasync.every == 0
     }
 
-    /// Number of writes after which the next sync is due, at least 1.
+    /// Number of writes until the next sync is due, at least 1.
     #[inline]
     pub(crate) fn writes_left(&self) -> usize {
         self.fsync.left().min(self.fdatasync.left())
@@ -63,7 +63,7 @@ impl SyncInterval {
 }
 
 impl Countdown {
-    /// Number of writes after which it ends; `usize::MAX` for never.
+    /// Number of writes left in the interval; `usize::MAX` if it never ends.
     #[inline]
     fn left(&self) -> usize {
         if self.every == 0 {

@@ -1,4 +1,4 @@
-//! Compares generated I/Os with lists from fio and with statistical properties, and tests their
+//! Compares generated I/Os with lists from fio, checks their statistical properties, and tests
 //! invariants.
 
 pub(crate) mod distribution;
@@ -18,7 +18,7 @@ const K: u64 = 1024;
 /// Offset of the region in the target.
 const BEGIN: u64 = 64 * K;
 
-/// All I/Os of worker 0.
+/// All of worker 0's I/Os.
 fn list(job: &ResolvedJob) -> Vec<Io> {
     first(job, 0, usize::MAX)
 }
@@ -205,7 +205,7 @@ fn bulk_generation_does_not_change_the_list() {
 }
 
 #[test]
-fn sequential_bulk_does_not_change_the_list() {
+fn sequential_bulk_generation_does_not_change_the_list() {
     for options in [
         json!({}),
         json!({"io_size": 1100 * K}),
@@ -275,7 +275,7 @@ fn random_ios_of_different_sizes_access_each_block_once() {
 }
 
 #[test]
-fn rates_determine_the_shares_of_a_mix() {
+fn rates_determine_the_direction_shares() {
     let rates = |read, write| json!({"read": read, "write": write, "trim": null});
     let blocks = json!({"read": {"min": 4096, "max": 4096, "split": []}, "write": {"min": 8192, "max": 8192, "split": []}, "trim": {"min": 4096, "max": 4096, "split": []}});
     for (option, rate, writes) in [
@@ -296,7 +296,7 @@ fn number_ios_applies_to_each_pass() {
 }
 
 #[test]
-fn no_sync_follows_the_last_io() {
+fn no_sync_is_issued_after_the_last_io() {
     let ios = list(&region(32, json!({"rw": "write", "fsync": 4})));
     assert_eq!(count(&ios, Kind::Sync), 1);
     let ios = list(&region(
@@ -524,7 +524,7 @@ proptest! {
     }
 
     #[test]
-    fn a_mix_is_exact_in_every_hundred_ios(percent in 0u8..=100, seed: u64) {
+    fn a_mix_is_exact_within_every_hundred_ios(percent in 0u8..=100, seed: u64) {
         let options = json!({"rw": "randrw", "rwmixread": percent, "randseed": seed});
         let ios = first(&region(4000, options), 0, 1000);
         for hundred in ios.chunks(100) {
@@ -533,7 +533,7 @@ proptest! {
     }
 }
 
-/// Targets of the I/Os of a job with three files of 4, 8 and 4 blocks.
+/// Targets of the I/Os in a job whose three files have 4, 8 and 4 blocks.
 fn files(changes: Value) -> Vec<u16> {
     let files = [4, 8, 4].map(|blocks| json!(target(0, blocks * 4096)));
     let mut options = json!({"targets": files, "size": 16 * 4096, "io_size": 16 * 4096});
@@ -547,12 +547,12 @@ fn files(changes: Value) -> Vec<u16> {
 }
 
 #[test]
-fn file_service_type_orders_the_files() {
+fn file_service_type_determines_the_order_of_the_files() {
     let order =
         |order: &str, ios: u32| files(json!({"file_service": {"order": order, "ios": ios}}));
     let robin = [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 1, 1, 1, 1];
     assert_eq!(order("roundrobin", 1), robin);
-    // The next file follows as soon as a file is finished.
+    // As soon as one file is finished, the next one follows.
     let threes = [0, 0, 0, 1, 1, 1, 2, 2, 2, 0, 1, 1, 1, 2, 1, 1];
     assert_eq!(order("roundrobin", 3), threes);
     let sequential = [0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2];

@@ -3,7 +3,7 @@
 //! The linear schedule counts whole ns and carries the remainder, so it does not drift; its first
 //! I/O is due at 0. The Poisson schedule draws the time before each I/O from an exponential
 //! distribution with the linear schedule's interval as its mean (fio backend.c, `usec_for_io`; fio
-//! uses the smallest block, this uses the length of the I/O).
+//! uses the smallest block size, and Leadline uses the length of the I/O).
 
 use crate::load::pattern::io::Io;
 use leadline_protocol::{job::keyword::RateProcess, plan::job::ResolvedJob};
@@ -14,7 +14,7 @@ pub(crate) const NS_PER_SECOND: u64 = 1_000_000_000;
 /// Rates are capped at this value. With I/Os of at most 4 GiB, the arithmetic then stays below
 /// 2^64.
 pub(crate) const MAX_RATE: u64 = 1 << 62;
-/// Multipliers that give each worker and direction a seed that differs from the seeds of offsets
+/// Multipliers that give each worker and direction a seed that differs from the seeds for offsets
 /// and data: odd numbers with irregular bits.
 const WORKER_STRIDE: u64 = 0x9fb2_1c65_1e98_df25;
 const DIRECTION_STRIDE: u64 = 0xc13f_a9a9_02a6_328f;
@@ -23,7 +23,8 @@ const DIRECTION_STRIDE: u64 = 0xc13f_a9a9_02a6_328f;
 pub(crate) struct ArrivalSchedule {
     unit: Unit,
     per_second: u64,
-    /// Due time of the next I/O (linear) or of the last I/O (Poisson), in ns since the start.
+    /// Due time of the next I/O (linear) or of the last I/O (Poisson), in ns since the worker
+    /// started.
     at_ns: u64,
     process: Process,
 }
@@ -49,7 +50,8 @@ enum Process {
 }
 
 impl ArrivalSchedule {
-    /// Reads, writes and trims, indexed by `Kind`; `None` without a rate or for unused directions.
+    /// Reads, writes and trims, indexed by `Kind`; `None` for directions that have no rate or are
+    /// not used.
     pub(crate) fn per_direction(job: &ResolvedJob, worker: u32) -> [Option<Self>; 3] {
         let rw = job.pattern.rw;
         let bytes = &job.timing.rate;

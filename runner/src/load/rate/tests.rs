@@ -147,7 +147,7 @@ fn a_schedule_does_not_drift_within_a_day() {
 
 proptest! {
     #[test]
-    fn byte_rates_schedule_by_preceding_bytes(
+    fn byte_rates_schedule_ios_by_the_preceding_bytes(
         per_second in 1u64..u64::MAX,
         lens in prop::collection::vec(1u32..=1 << 30, 1..200),
     ) {

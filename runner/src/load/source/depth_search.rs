@@ -7,7 +7,7 @@ mod tests;
 use leadline_protocol::plan::job::LatencyTargetOptions;
 
 const NS_PER_US: u64 = 1000;
-/// Number of successful tests at the highest depth below the limit after which the limit increases.
+/// The limit increases after this many successful tests at the highest depth below it.
 const STABLE_TESTS: u32 = 3;
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -93,13 +93,13 @@ impl DepthSearch {
         }
     }
 
-    /// Ends the test if its time is over (`lat_target_check`).
+    /// Ends the test if its time is up (`lat_target_check`).
     pub(crate) fn check(&mut self, now_ns: u64) {
         let window_ns = self.options.window_us.saturating_mul(NS_PER_US);
         if self.quiesces || self.is_done() || now_ns.saturating_sub(self.begin_ns) < window_ns {
             return;
         }
-        // A test without I/Os fails.
+        // A test in which no I/O completes fails.
         let fast = self.ios.saturating_sub(self.slow_ios) as f64;
         if self.ios > 0 && fast * 100.0 / self.ios as f64 >= self.options.percentile {
             self.succeed(now_ns);

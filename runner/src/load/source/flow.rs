@@ -20,12 +20,12 @@ use std::sync::{
     },
 };
 
-/// Time between two checks without `flow_sleep`, in ns. fio checks again immediately and occupies a
-/// CPU.
+/// Time between two checks if `flow_sleep` is not set, in ns. fio checks again immediately, which
+/// keeps a CPU busy.
 const POLL_NS: u64 = 10_000;
 const NS_PER_US: u64 = 1000;
 
-/// The members of one `flow_id` in a run.
+/// A run's members with the same `flow_id`.
 #[derive(Debug, Default)]
 pub(crate) struct FlowGroup {
     members: Box<[Member]>,
@@ -35,13 +35,13 @@ pub(crate) struct FlowGroup {
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Member {
-    /// 0 after its worker has ended.
+    /// 0 once its worker has ended.
     weight: AtomicU64,
     /// I/Os and syncs issued so far.
     issued: AtomicU64,
 }
 
-/// Membership of a worker, which ends when the value is dropped.
+/// A worker's membership, which ends when the value is dropped.
 #[derive(Debug)]
 pub(crate) struct FlowMember {
     group: Arc<FlowGroup>,
@@ -105,7 +105,7 @@ impl FlowMember {
 }
 
 impl Drop for FlowMember {
-    /// The other workers continue with their weights (`flow_exit_job`).
+    /// The remaining workers keep their weights (`flow_exit_job`).
     fn drop(&mut self) {
         self.group.members[self.index].weight.store(0, Release);
     }
@@ -116,7 +116,7 @@ pub(crate) struct FlowLimited<S> {
     source: S,
     member: FlowMember,
     in_flight: usize,
-    /// When the share is checked again, in ns since the start of the worker.
+    /// When to check the share again, in ns since the worker started.
     resume_ns: Option<u64>,
     /// Whether the worker waits for its I/Os in flight before it sleeps.
     quiesces: bool,
@@ -133,8 +133,8 @@ impl<S> FlowLimited<S> {
         }
     }
 
-    /// Pauses the worker, which exceeds its share. With `flow_sleep`, it sleeps once nothing is in
-    /// flight.
+    /// Pauses the worker because it exceeds its share. If `flow_sleep` is set, the worker sleeps
+    /// once nothing is in flight.
     fn wait(&mut self, now_ns: u64) {
         let sleep_ns = u64::from(self.member.options.sleep_us) * NS_PER_US;
         self.quiesces = sleep_ns > 0 && self.in_flight > 0;

@@ -1,4 +1,4 @@
-//! A source with a varying number of I/Os in flight (`latency_target`).
+//! A source that varies the number of I/Os in flight (`latency_target`).
 
 use crate::load::{
     pattern::io::{Io, Kind},
@@ -35,8 +35,8 @@ impl<S> LatencyLimited<S> {
 }
 
 impl<S: Source> Source for LatencyLimited<S> {
-    /// Draws few I/Os at a time, because I/Os that are already drawn are still issued when the
-    /// search ends.
+    /// Draws only a few I/Os at a time, because I/Os that were already drawn are still issued after
+    /// the search ends.
     fn draw(&mut self, out: &mut [Io]) -> usize {
         if self.is_done() {
             return 0;

@@ -24,21 +24,21 @@ pub(crate) struct Prioritized<S> {
     rng: Xoshiro256PlusPlus,
     slots: Arc<SlotPriorities>,
     /// Priorities of the due I/Os, and the number of these I/Os that were submitted.
-    due: Vec<Chosen>,
+    due: Vec<ChosenPriority>,
     submitted: usize,
     /// By slot.
-    in_flight: Box<[Chosen]>,
+    in_flight: Box<[ChosenPriority]>,
 }
 
-/// The priority that was chosen for an I/O.
+/// The priority chosen for an I/O.
 #[derive(Clone, Copy, Default)]
-struct Chosen {
-    /// Index in the statistics; `None` for a direction without priorities.
+struct ChosenPriority {
+    /// Index in the statistics; `None` if the direction has no priorities.
     number: Option<u8>,
     value: u16,
 }
 
-/// The priorities of one direction.
+/// One direction's priorities.
 struct Mix {
     /// The first entry is the priority of all other I/Os.
     priorities: Vec<CommandPriority>,
@@ -58,7 +58,7 @@ struct SizeMix {
 type Entries = Vec<(u8, u8)>;
 
 impl<S> Prioritized<S> {
-    /// Enables latencies by priority in `stats`. `other`: priority of the worker.
+    /// Enables latencies by priority in `stats`. `other`: the worker's priority.
     pub(crate) fn new(
         source: S,
         priorities: &CommandPriorities,
@@ -82,23 +82,23 @@ impl<S> Prioritized<S> {
             slots: slots.0,
             due: Vec::with_capacity(DRAW),
             submitted: 0,
-            in_flight: vec![Chosen::default(); slots.1].into(),
+            in_flight: vec![ChosenPriority::default(); slots.1].into(),
         }
     }
 
-    fn choose(&mut self, io: &Io) -> Chosen {
+    fn choose(&mut self, io: &Io) -> ChosenPriority {
         let mix = match io.kind {
             Kind::Read => &mut self.read,
             Kind::Write => &mut self.write,
-            _ => return Chosen::default(),
+            _ => return ChosenPriority::default(),
         };
         if !mix.is_used() {
-            return Chosen::default();
+            return ChosenPriority::default();
         }
         let number = mix.draw(u64::from(io.len), &mut self.rng);
-        Chosen {
+        ChosenPriority {
             number: Some(number),
-            // All other I/Os have the priority of the thread.
+            // All other I/Os have the thread's priority.
             value: match number {
                 0 => 0,
                 _ => mix.priorities[usize::from(number)].value(),
@@ -190,7 +190,7 @@ impl<S: Source> Source for Prioritized<S> {
 
     fn on_complete(&mut self, slot: u32, completed: &Completed, stats: &WorkerStats) {
         let number = self.in_flight[slot as usize].number;
-        // The ramp has no latencies by priority.
+        // The ramp does not record latencies by priority.
         let latencies = stats.of(completed.kind).priorities.get();
         if let (Some(number), Some(latencies)) = (number, latencies) {
             latencies[usize::from(number)]
@@ -250,7 +250,7 @@ mod tests {
         assert_eq!(counts(&split, 4096, none), [10, 50, 140]);
         assert_eq!(counts(&split, 8192, none), [0, 0, 200]);
         assert_eq!(counts(&split, 512, none), [200, 0, 0]);
-        // The priority of the worker is counted once.
+        // The worker's priority is counted once.
         assert_eq!(counts(&split, 4096, IDLE), [150, 50]);
     }
 

@@ -19,13 +19,13 @@ use crate::load::{
 pub(crate) struct RateLimited {
     pattern: Pattern,
     limiter: RateLimiter,
-    /// Due time of the next I/O, if it was not due yet. It is stored because the limiter must be
-    /// called only once per I/O.
+    /// Due time of the next I/O, if it was not yet due when last checked. It is stored because the
+    /// limiter must be called only once per I/O.
     next: Option<DueTime>,
-    /// Time of the last call of `due`.
+    /// Time of the last call to `due`.
     now_ns: u64,
-    /// Intended starts of the due I/Os, in ns since the start of the worker, and how many of these
-    /// I/Os were submitted.
+    /// Intended starts of the due I/Os, in ns since the worker started, and the number of these
+    /// I/Os that were submitted.
     due: Vec<Option<u64>>,
     submitted: usize,
     /// Intended starts by slot.
@@ -34,7 +34,7 @@ pub(crate) struct RateLimited {
 }
 
 impl RateLimited {
-    /// Enables intended latencies in `stats` for all directions with a rate.
+    /// Enables latencies from the intended start in `stats` for all directions with a rate.
     pub(crate) fn new(
         pattern: Pattern,
         limiter: RateLimiter,

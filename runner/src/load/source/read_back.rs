@@ -1,7 +1,7 @@
-//! `verify_backlog`: reads of earlier writes between writes (fio io_u.c, `check_get_verify`).
+//! `verify_backlog`: reads back earlier writes in between writes (fio io_u.c, `check_get_verify`).
 //!
-//! Reads wait for all writes in flight, and writes for all reads, so that a block does not change
-//! while it is read. fio omits reads of blocks that are still being written.
+//! Reads wait for all writes in flight, and writes wait for all reads, so a block does not change
+//! while it is read. fio skips reads of blocks that are still being written.
 
 #[cfg(test)]
 mod tests;
@@ -62,7 +62,7 @@ impl<S> ReadBack<S> {
     }
 
     /// A batch begins when the number of writes that have not been read back is a multiple of
-    /// `verify_backlog`. One that is larger than this number continues after the next write.
+    /// `verify_backlog`. A batch that is larger than this number continues after the next write.
     fn next_read(&mut self) -> Option<Io> {
         let writes = self.pending.len();
         if self.batch_left == 0 {

@@ -1,5 +1,5 @@
-//! Sectors of a verified block. Unless the data is a pattern, every sector ends with a stamp of the
-//! write number and the offset, so that the sectors of two writes differ.
+//! Sectors in a verified block. Unless the data is a pattern, every sector ends with a stamp that
+//! contains the write number and the offset, so sectors from different writes differ.
 
 use crate::load::data::stamp;
 
@@ -23,11 +23,11 @@ pub(crate) fn stamp(block: &mut [u8], offset: u64, number: u64) {
     }
 }
 
-/// Contents of a sector.
+/// What a sector contains.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Sector {
     Zero,
-    /// Data of a write, identified by its stamp.
+    /// Data from a write, identified by its stamp.
     Written {
         number: u64,
         offset: u64,
@@ -54,7 +54,7 @@ impl Sector {
     }
 }
 
-/// Whether a sector contains this write, with some flipped bits in the stamp.
+/// Whether a sector contains this write's data, with some flipped bits in the stamp.
 pub(crate) fn is_damaged_stamp(sector: &[u8], offset: u64, number: u64) -> bool {
     let expected = stamp::words(offset, number);
     let pairs = stamp_of(sector).into_iter().zip(expected);

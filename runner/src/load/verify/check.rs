@@ -20,7 +20,7 @@ pub(crate) fn check(
     offset: u64,
     expected: Expected,
 ) -> Result<(), Finding> {
-    let block = &*format.normalized(block);
+    let block = &*format.with_header_first(block);
     if format.method == VerifyMethod::Pattern {
         return pattern_check::check(format, block, offset, None);
     }
@@ -29,7 +29,7 @@ pub(crate) fn check(
     match intact {
         Some(header) => {
             check_intact(&header, offset, expected)?;
-            // Headers with a pattern have no checksum of the data, so the pattern itself is
+            // With a pattern, the header contains no checksum of the data, so the pattern itself is
             // compared.
             match format.method {
                 VerifyMethod::HeaderPattern => {
@@ -113,11 +113,11 @@ fn check_damaged(
         return Err(Finding::new(Damage::Unwritten, detail));
     }
     let is_overlapped = matches!(expected, Expected::Overlapped(_));
-    if is_overlapped && sectors.are_all(|number| expected.accepts(number)) {
+    if is_overlapped && sectors.are_all_from(|number| expected.accepts(number)) {
         // The device may have interleaved the sectors of two concurrent writes.
         return Ok(());
     }
-    let Some(number) = sectors.reference(header, expected) else {
+    let Some(number) = sectors.reference_number(header, expected) else {
         let detail = "The block contains unrelated data.";
         return Err(Finding::new(Damage::Flipped, detail));
     };
@@ -148,12 +148,12 @@ impl<'a> Sectors<'a> {
         sectors.any(|sector| matches!(sector, Sector::Written { .. }))
     }
 
-    /// Offset of a sector in the target.
+    /// A sector's offset in the target.
     fn offset_of(&self, index: usize) -> u64 {
         self.offset + (index * SECTOR) as u64
     }
 
-    fn is_write(&self, index: usize, is_accepted: impl Fn(u64) -> bool) -> bool {
+    fn is_from(&self, index: usize, is_accepted: impl Fn(u64) -> bool) -> bool {
         match self.list[index] {
             Sector::Written { number, offset } => {
                 offset == self.offset_of(index) && is_accepted(number)
@@ -162,13 +162,13 @@ impl<'a> Sectors<'a> {
         }
     }
 
-    fn are_all(&self, is_accepted: impl Fn(u64) -> bool + Copy) -> bool {
-        (0..self.list.len()).all(|index| self.is_write(index, is_accepted))
+    fn are_all_from(&self, is_accepted: impl Fn(u64) -> bool + Copy) -> bool {
+        (0..self.list.len()).all(|index| self.is_from(index, is_accepted))
     }
 
-    /// Number of the write whose data the block should contain: the expected write if a sector has
-    /// it, otherwise the number in a stamp or in the header.
-    fn reference(&self, header: Option<Header>, expected: Expected) -> Option<u64> {
+    /// Number of the write whose data the block should contain: the expected write if a sector
+    /// contains it, otherwise the number in a stamp or in the header.
+    fn reference_number(&self, header: Option<Header>, expected: Expected) -> Option<u64> {
         let numbers = || {
             let sectors = self.list.iter().enumerate();
             sectors.filter_map(|(index, sector)| match sector {
@@ -186,9 +186,9 @@ impl<'a> Sectors<'a> {
             .or(header.map(|header| header.seed))
     }
 
-    /// Compares all sectors with the sectors of one write.
+    /// Compares all sectors with those of one write.
     fn compare(&self, number: u64, has_header: bool) -> Finding {
-        let is_good = |index| self.is_write(index, |found| found == number);
+        let is_good = |index| self.is_from(index, |found| found == number);
         let bad: Vec<usize> = (0..self.list.len())
             .filter(|index| !is_good(*index))
             .collect();
@@ -199,7 +199,7 @@ impl<'a> Sectors<'a> {
         };
         let is_stamped = self.has_writes();
         let replaced = bad.iter().filter(|index| match self.list[**index] {
-            // Blocks written by fio have no stamps.
+            // Blocks written by fio contain no stamps.
             Sector::Other if !is_stamped => false,
             _ => is_replaced(index),
         });

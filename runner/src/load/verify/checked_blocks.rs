@@ -1,4 +1,4 @@
-//! Blocks that a worker checked while it wrote (`verify_backlog`).
+//! Blocks that a worker checked between its writes (`verify_backlog`).
 
 use crate::load::verify::finding::Finding;
 use leadline_protocol::report::verify::MAX_FAILURES;

@@ -1,4 +1,4 @@
-//! Checksums of verified blocks, exactly as fio stores them after its header (crc/ and verify.c):
+//! Checksums of verified blocks, stored after the header exactly as in fio (crc/ and verify.c):
 //! some are in the host's byte order, and two are not the standard digest.
 
 use crc::{Algorithm, CRC_7_MMC, CRC_16_ARC, CRC_64_REDIS, Crc, Table};
@@ -16,7 +16,7 @@ const SHA512_BYTES: usize = Method::Sha512.checksum_bytes();
 /// Seed of XXH32 in fio.
 const XXH32_SEED: u32 = 1;
 
-/// The CRC of cksum(1) without the length and the final inversion.
+/// The cksum(1) CRC, but without the length and the final inversion.
 const CRC_32_FIO: Algorithm<u32> = Algorithm {
     width: 32,
     poly: 0x04c1_1db7,
@@ -84,7 +84,7 @@ fn other_checksum(method: Method, data: &[u8]) -> Checksum {
     }
 }
 
-/// Whether this is the checksum of the data, as written by any version of fio.
+/// Whether this is the data's checksum as written by any version of fio.
 pub(crate) fn matches(method: Method, data: &[u8], stored: &[u8]) -> bool {
     checksum(method, data).as_bytes() == stored
         || (method == Method::Sha512 && sha512_before_3_39(data) == *stored)
@@ -154,8 +154,8 @@ fn sha512(data: &[u8]) -> [u8; SHA512_BYTES] {
     stored
 }
 
-/// Earlier versions do not compute the digest: they store the first bytes of the data, which are
-/// partly replaced by the last ones.
+/// Earlier versions do not compute the digest: they store the first bytes of the data, partly
+/// overwritten by the last ones.
 fn sha512_before_3_39(data: &[u8]) -> [u8; SHA512_BYTES] {
     let (blocks, rest) = data.as_chunks::<SHA512_BYTES>();
     let mut stored = blocks.first().copied().unwrap_or([0; SHA512_BYTES]);
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn standard_checksums_have_their_standard_values() {
+    fn standard_checksums_match_reference_values() {
         let data = b"123456789";
         for (method, expected) in [
             (Method::Crc7, "75"),
@@ -196,8 +196,8 @@ mod tests {
     }
 
     #[test]
-    fn every_method_has_a_checksum_of_its_length() {
-        // Around the lengths at which padding needs another block.
+    fn checksums_have_the_length_of_their_method() {
+        // Lengths around those at which padding requires another block.
         for length in (344..480).chain([4052]) {
             let data: Vec<u8> = (0..length)
                 .map(|index| (index * 7 + index / 256) as u8)

@@ -9,7 +9,7 @@ pub(crate) struct Finding {
     pub detail: String,
     /// For misplaced data: the offset to which it was written.
     pub found_offset: Option<u64>,
-    /// First sector that is known to be bad, as an offset in the target.
+    /// Offset in the target of the first sector known to be bad.
     pub bad_offset: Option<u64>,
 }
 

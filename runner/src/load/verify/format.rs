@@ -12,17 +12,17 @@ pub(crate) struct Format {
     pub(crate) method: VerifyMethod,
     /// Position of the header in its block, in bytes.
     header_offset: usize,
-    /// The data of all blocks. If `None`, each block is stamped with its offset and number.
+    /// Pattern that fills all blocks. If `None`, each block is stamped with its offset and number.
     pub(crate) pattern: Option<VerifyPattern>,
 }
 
 impl Format {
     pub(crate) fn new(options: &VerifyOptions, data: &DataOptions) -> Self {
         let header_offset = usize::try_from(options.header_offset).unwrap_or(usize::MAX);
-        Self::of(options.method, header_offset, data.verify_pattern.clone())
+        Self::from_parts(options.method, header_offset, data.verify_pattern.clone())
     }
 
-    pub(crate) fn of(
+    pub(crate) fn from_parts(
         method: VerifyMethod,
         header_offset: usize,
         pattern: Option<VerifyPattern>,
@@ -34,7 +34,7 @@ impl Format {
         }
     }
 
-    /// Prepares a block that contains its data, unless the format has a pattern.
+    /// Prepares a block, which must already contain its data unless the format has a pattern.
     #[inline]
     pub(crate) fn prepare(&self, block: &mut [u8], offset: u64, number: u64, worker: u32) {
         match &self.pattern {
@@ -43,13 +43,13 @@ impl Format {
         }
         if self.method != VerifyMethod::Pattern {
             header::write(self.method, block, offset, number, worker);
-            self.exchange_header(block);
+            self.swap_header(block);
         }
     }
 
-    /// Exchanges the header and the data at its position, as in fio (verify.c, `memswp`).
+    /// Swaps the header and the data at its position, as in fio (verify.c, `memswp`).
     #[inline]
-    fn exchange_header(&self, block: &mut [u8]) {
+    fn swap_header(&self, block: &mut [u8]) {
         if self.header_offset > 0 {
             let (start, rest) = block.split_at_mut(self.header_offset);
             let length = self.method.header_bytes();
@@ -57,13 +57,13 @@ impl Format {
         }
     }
 
-    /// The block with its header at the start.
-    pub(crate) fn normalized<'a>(&self, block: &'a [u8]) -> Cow<'a, [u8]> {
+    /// Moves the header from its position in the block to the start.
+    pub(crate) fn with_header_first<'a>(&self, block: &'a [u8]) -> Cow<'a, [u8]> {
         if self.header_offset == 0 {
             return Cow::Borrowed(block);
         }
         let mut block = block.to_vec();
-        self.exchange_header(&mut block);
+        self.swap_header(&mut block);
         Cow::Owned(block)
     }
 }

@@ -17,7 +17,8 @@ const MAGIC: u16 = 0xacca;
 /// `VERIFY_HEADER_VERSION`, in the byte that contains the type in older headers.
 const VERSION_2025: u8 = 0x81;
 
-/// Methods and their numbers in the header. Versions before 3.0 distinguished an accelerated CRC32C.
+/// Methods and their numbers in the header. fio versions before 3.0 had a separate number for
+/// accelerated CRC32C.
 const TYPES: &[(u8, Method)] = &[
     (2, Method::Md5),
     (3, Method::Crc64),
@@ -37,7 +38,7 @@ const TYPES: &[(u8, Method)] = &[
     (17, Method::HeaderPattern),
 ];
 
-/// Field offsets of a header version, in bytes.
+/// Field offsets for a header version, in bytes.
 struct Layout {
     type_at: usize,
     header_crc_at: usize,
@@ -70,7 +71,7 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// `None` if the block does not start with a fio header, or has a damaged one.
+    /// `None` if the block does not start with a fio header, or if the header is damaged.
     pub(crate) fn read(block: &[u8]) -> Option<Self> {
         if block.len() < LAYOUT_2025.checksum_at + digest::MAX_BYTES || u16_at(block, 0) != MAGIC {
             return None;
@@ -130,7 +131,7 @@ pub(crate) fn write(method: Method, block: &mut [u8], offset: u64, seed: u64, wo
     block[CLASSIC.checksum_at..data_at].copy_from_slice(checksum.as_bytes());
 }
 
-/// 0 for methods without a header.
+/// 0 for methods that have no header.
 fn type_of(method: Method) -> u8 {
     let found = TYPES.iter().find(|(_, other)| *other == method);
     found.map_or(0, |(number, _)| *number)

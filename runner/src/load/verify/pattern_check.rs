@@ -1,4 +1,4 @@
-//! Checks blocks with `verify_pattern`, whose sectors have no stamps.
+//! Checks blocks that contain `verify_pattern` and therefore no stamps.
 
 use crate::load::verify::{
     block::{DAMAGED_BITS, SECTOR},
@@ -102,7 +102,8 @@ fn data_at(format: &Format, header: Option<&Header>) -> usize {
     header.map_or(format.method.header_bytes(), Header::data_at)
 }
 
-/// Number of differing bits by sector of the block. `begin`: position of the data in the block.
+/// Number of differing bits in each sector of the block. `begin`: position of the data in the
+/// block.
 fn differing_bits(data: &[u8], expected: &[u8], begin: usize) -> Vec<(usize, u32)> {
     let mut sectors: Vec<(usize, u32)> = Vec::new();
     for (index, (found, expected)) in data.iter().zip(expected).enumerate() {

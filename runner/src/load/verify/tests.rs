@@ -140,7 +140,7 @@ fn damage_is_classified() {
     expect(&[0x33; BLOCK], Damage::Flipped);
 }
 
-/// Every bit with the default format, and some bits with all methods and positions of the header.
+/// Every bit with the default format, and some bits with all methods and header positions.
 #[test]
 fn every_flipped_bit_is_detected() {
     check_flipped_bits(Storage::new(), 1);
@@ -184,7 +184,7 @@ fn damage_is_classified_with_every_method() {
             expect(&[0; BLOCK], Some(Damage::Zeroed));
             let torn = [&new[..2048], &[0; BLOCK][2048..]].concat();
             expect(&torn, Some(Damage::Torn));
-            // All writes of a pattern have the same data.
+            // All writes of a pattern contain the same data.
             let stale = (*method != VerifyMethod::Pattern).then_some(Damage::Stale);
             expect(&old, stale);
         }
@@ -192,7 +192,7 @@ fn damage_is_classified_with_every_method() {
 }
 
 #[test]
-fn blocks_of_another_method_are_damaged() {
+fn blocks_written_with_another_method_are_damaged() {
     let mut md5 = Storage::with(VerifyMethod::Md5, 0);
     let data = md5.write(3);
     let crc = Storage::new();
@@ -224,7 +224,7 @@ fn concurrent_writes_may_complete_in_any_order() {
 }
 
 #[test]
-fn blocks_of_other_runs_are_stale() {
+fn blocks_from_other_runs_are_stale() {
     let mut other = Storage::new();
     let job = job(VerifyMethod::Crc32c, 0);
     let options = job.data.verify.expect("verify");

@@ -1,4 +1,4 @@
-//! Tracks the last write to every block of a worker.
+//! Tracks the last write to each of a worker's blocks.
 
 use crate::{
     load::{
@@ -10,14 +10,15 @@ use crate::{
 use leadline_protocol::plan::job::{ResolvedJob, VerifyOptions};
 use std::hint::black_box;
 
-/// Number of bits of a write number that the table stores. A lost write is not detected if the
-/// number of blocks written between it and the block's previous write is a multiple of 2^24.
+/// Number of low bits that the table stores of each write number. A lost write is not detected if
+/// the number of blocks written between it and the block's previous write is a multiple of 2^24.
 const NUMBER_BITS: u32 = 24;
 const NUMBER_MASK: u32 = (1 << NUMBER_BITS) - 1;
-/// Maximum number of writes in flight that the table counts. With more, the block stays unknown.
+/// Maximum number of writes in flight that the table counts. If there are more, the block is
+/// treated as unknown.
 const MAX_IN_FLIGHT: u32 = 127;
 const OVERLAPPED: u32 = 1 << 31;
-/// Odd multipliers with irregular bits, so that write numbers of different workers and runs do not
+/// Odd multipliers with irregular bits, so the write numbers of different workers and runs do not
 /// overlap.
 const RUN_MULTIPLIER: u64 = 0xd6e8_feb8_6659_fd93;
 const WORKER_STRIDE: u64 = 0xda94_2042_e4dd_58b5;
@@ -48,7 +49,7 @@ impl BlockEntry {
     }
 }
 
-/// The write numbers of one worker in one run.
+/// One worker's write numbers in one run.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Writes {
     /// Number before the first write; different for each worker and run.
@@ -68,11 +69,11 @@ impl Writes {
 /// Data that a block must contain.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Expected {
-    /// Any write of any run.
+    /// Any write from any run.
     AnyWrite,
-    /// Any write of this worker and run, because the last writes were concurrent.
+    /// Any write by this worker in this run, because the last writes were concurrent.
     Overlapped(Writes),
-    /// A write of this worker and run, identified by the low bits of its position.
+    /// A write by this worker in this run, identified by the low bits of its position.
     LastWrite(Writes, u32),
 }
 
@@ -88,12 +89,12 @@ impl Expected {
     }
 }
 
-/// State of a block in the table.
+/// A block's state in the table.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum BlockState {
     /// Not written by this run.
     Untouched,
-    /// A write had not completed when the run ended.
+    /// A write was still in flight when the run ended.
     Unknown,
     Written(Expected),
 }
@@ -113,7 +114,7 @@ pub(crate) struct WrittenBlocks {
     worker: u32,
     writes: Writes,
     targets: Vec<TargetBlocks>,
-    /// Blocks that were checked while the worker wrote. They are untouched until the next write.
+    /// Blocks that were checked between writes. They count as untouched until their next write.
     checked: CheckedBlocks,
 }
 
@@ -124,7 +125,7 @@ impl WrittenBlocks {
         let targets = job.targets_of(worker).map(|(_, target)| {
             let blocks = usize::try_from(target.size / interval).unwrap_or(0);
             let mut entries = vec![BlockEntry(black_box(1)); blocks];
-            // Touch all pages here, so that the measuring loop causes no page faults.
+            // Touch all pages here so that the measuring loop causes no page faults.
             entries.fill(BlockEntry::default());
             TargetBlocks {
                 begin: target.offset,
@@ -158,7 +159,8 @@ impl WrittenBlocks {
         &self.checked
     }
 
-    /// The block at an offset of a target; `None` if its contents are unknown, or checked already.
+    /// The block at an offset of a target; `None` if its contents are unknown or were already
+    /// checked.
     pub(crate) fn expected(&self, target: u16, offset: u64) -> Option<Expected> {
         let target = usize::from(target);
         let block = (offset - self.targets[target].begin) / self.interval;
@@ -221,7 +223,8 @@ impl WrittenBlocks {
         }
     }
 
-    /// The table stores 0 for blocks without a write, so numbers whose low bits are 0 are skipped.
+    /// The table stores 0 for blocks that were not written, so numbers whose low bits are 0 are
+    /// skipped.
     fn next_number(&mut self) -> u64 {
         self.writes.count += 1;
         if self.writes.count as u32 & NUMBER_MASK == 0 {

@@ -15,7 +15,7 @@ use std::{io, num::NonZeroU64};
 pub(crate) fn apply(job: &ResolvedJob, index: usize) -> Result<(), WorkerError> {
     if !job.cpus_allowed.is_empty() {
         let mut cpus = CpuSet::new();
-        for cpu in cpus_of(job, index) {
+        for cpu in allowed_cpus(job, index) {
             cpus.set(cpu as usize);
         }
         sched_setaffinity(None, &cpus).map_err(WorkerError::during("setting cpus_allowed"))?;
@@ -30,8 +30,9 @@ pub(crate) fn apply(job: &ResolvedJob, index: usize) -> Result<(), WorkerError> 
     Ok(())
 }
 
-/// CPUs that a worker may use. With `split`, workers take turns, as in fio (fio_cpus_split).
-fn cpus_of(job: &ResolvedJob, index: usize) -> Vec<u32> {
+/// CPUs that a worker is allowed to use. With `split`, each worker gets a single CPU, assigned
+/// round-robin as in fio (fio_cpus_split).
+fn allowed_cpus(job: &ResolvedJob, index: usize) -> Vec<u32> {
     let cpus = &job.cpus_allowed;
     match job.cpus_allowed_policy {
         CpuPolicy::Shared => cpus.clone(),
@@ -81,9 +82,11 @@ mod tests {
         let job = |policy: &str| {
             resolved(json!({"cpus_allowed": [1, 3, 8], "cpus_allowed_policy": policy}))
         };
-        assert_eq!(cpus_of(&job("shared"), 1), [1, 3, 8]);
+        assert_eq!(allowed_cpus(&job("shared"), 1), [1, 3, 8]);
         let split = job("split");
-        let cpus: Vec<u32> = (0..5).flat_map(|index| cpus_of(&split, index)).collect();
+        let cpus: Vec<u32> = (0..5)
+            .flat_map(|index| allowed_cpus(&split, index))
+            .collect();
         assert_eq!(cpus, [1, 3, 8, 1, 3]);
     }
 }

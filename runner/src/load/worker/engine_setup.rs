@@ -1,5 +1,5 @@
-//! Sets up the engine, source and buffers of a job. Each step selects a type, so the loop is
-//! compiled for every combination and does not branch on options.
+//! Sets up a job's engine, source and buffers. Each step selects a type, so the loop is compiled
+//! for every combination and does not branch on options.
 
 use crate::{
     load::{
@@ -61,13 +61,13 @@ use rand::{SeedableRng, rngs::Xoshiro256PlusPlus};
 use rustix::mm::Advice;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Separates the random numbers of priorities from the random numbers of offsets: an odd number
-/// with irregular bits.
+/// Separates the random numbers for priorities from those for offsets: an odd number with irregular
+/// bits.
 const PRIORITY_SEED: u64 = 0xD6E8_FEB8_6659_FD93;
 
 pub(crate) fn run(task: &WorkerTask) -> Result<WorkerOutcome, WorkerError> {
     let job = &task.job;
-    let _locked = locked_memory(job.target.lockmem)?;
+    let _locked = lock_memory(job.target.lockmem)?;
     let pool = buffers(task)?;
     match job.ring.ioengine {
         EngineName::Null => run_engine(task, Null::new(job.in_flight()), pool),
@@ -117,7 +117,7 @@ fn run_uring<R: Ring>(
 }
 
 /// Locks memory until the result is dropped (`lockmem`).
-fn locked_memory(bytes: u64) -> Result<Option<BufferPool>, WorkerError> {
+fn lock_memory(bytes: u64) -> Result<Option<BufferPool>, WorkerError> {
     let failed = WorkerError::during("locking memory (lockmem)");
     if bytes == 0 {
         return Ok(None);
@@ -167,7 +167,7 @@ fn run_ring<N: SubmissionEntries, R: Ring>(
 }
 
 /// Runs with registered buffers. The kernel may reject buffers that the plan accepted if other
-/// processes of this user have locked memory. `Preferred` then falls back to plain buffers.
+/// processes of this user have locked memory. `Preferred` then falls back to unregistered buffers.
 fn run_registered<R: Ring>(
     task: &WorkerTask,
     pool: BufferPool,
@@ -223,7 +223,7 @@ fn run_engine<E: Engine>(
         return run_source(task, engine, pool);
     }
     let content = if let Some(options) = &job.data.verify {
-        verified(task, options, &mut pool)
+        verified_content(task, options, &mut pool)
     } else if job.data.refill_buffers {
         let data = Data::new(job, task.number);
         let mut timed = data.clone();
@@ -239,7 +239,7 @@ fn run_engine<E: Engine>(
     run_source(task, WriteBuffers::new(engine, content, offset), pool)
 }
 
-fn verified(task: &WorkerTask, options: &VerifyOptions, pool: &mut BufferPool) -> Content {
+fn verified_content(task: &WorkerTask, options: &VerifyOptions, pool: &mut BufferPool) -> Content {
     let job = &task.job;
     let data = job.data.refill_buffers.then(|| Data::new(job, task.number));
     let mut timed = data.clone();
@@ -274,7 +274,7 @@ fn realtime_ns() -> u64 {
 fn ns_per_4k(buffer: &mut [u8], mut prepare: impl FnMut(&mut [u8])) -> f64 {
     /// Bytes per timing: about 0.1 ms, much longer than reading the clock.
     const BYTES: usize = 1 << 18;
-    /// Number of timings. The shortest timing has the least interference.
+    /// Number of timings. The shortest timing is the one with the least interference.
     const TIMINGS: usize = 5;
     let fills = BYTES.div_ceil(buffer.len());
     let mut shortest_ns = u64::MAX;
@@ -318,7 +318,8 @@ fn run_source<E: Engine>(
     }
 }
 
-/// Applies `latency_target`, `flow`, `verify_backlog` and priorities. A job without them uses a source without indirect calls.
+/// Applies `latency_target`, `flow`, `verify_backlog` and priorities. A job that uses none of them
+/// has a source without indirect calls.
 fn limit(task: &WorkerTask, mut source: Box<dyn Source>, slots: usize) -> Box<dyn Source> {
     let job = &task.job;
     if let Some(options) = job.timing.latency_target {

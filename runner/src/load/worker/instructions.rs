@@ -1,10 +1,10 @@
 //! Counts the loop's instructions per I/O with the `null` engine. The loop is single-stepped
-//! (ptrace(2)), so that the clock, caches and other processes do not affect the result. `returns`
-//! counts function returns across system calls in the same way. `instructions.json` stores the
-//! counts by profile; the test fails if a count grows by more than 5 %. To update them, run `cargo
-//! test -p leadline-runner --lib instructions -- --ignored`, with and without `--release`.
+//! (ptrace(2)), so the clock, caches and other processes do not affect the result. `returns` counts
+//! function returns across system calls in the same way. `instructions.json` stores the counts by
+//! profile; the test fails if a count grows by more than 5 %. To update them, run `cargo test -p
+//! leadline-runner --lib instructions -- --ignored`, with and without `--release`.
 //!
-//! Skipped with a different compiler or CPU architecture.
+//! Skipped if the compiler or CPU architecture is different.
 
 pub(crate) mod returns;
 pub(crate) mod single_step;
@@ -38,14 +38,14 @@ const STORED: &str = concat!(
 
 #[derive(Default, Deserialize, Serialize)]
 struct Counts {
-    /// Compiler and architecture with which the counts were measured.
+    /// Compiler and architecture for which the counts were measured.
     compiler: String,
     /// Profile → job → instructions per I/O.
     profiles: BTreeMap<String, BTreeMap<String, f64>>,
 }
 
 impl Counts {
-    fn stored() -> Self {
+    fn load_stored() -> Self {
         serde_json::from_slice(&std::fs::read(STORED).unwrap()).unwrap()
     }
 }
@@ -121,7 +121,7 @@ fn current() -> io::Result<BTreeMap<String, f64>> {
 
 #[test]
 fn instructions_per_io_do_not_grow() {
-    let stored = Counts::stored();
+    let stored = Counts::load_stored();
     let compiler = compiler();
     let profile = profile();
     let is_same_compiler = stored.compiler == compiler;
@@ -151,7 +151,7 @@ fn instructions_per_io_do_not_grow() {
 #[test]
 #[ignore = "stores new counts: cargo test -p leadline-runner --lib instructions -- --ignored, and the same with --release"]
 fn store_instructions_per_io() {
-    let mut counts = Counts::stored();
+    let mut counts = Counts::load_stored();
     let compiler = compiler();
     if counts.compiler != compiler {
         counts = Counts {

@@ -1,4 +1,4 @@
-//! Runs the ramp, the measurement and the drain of a worker.
+//! Runs a worker's ramp, measurement and drain phases.
 
 use crate::{
     load::{

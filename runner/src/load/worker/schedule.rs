@@ -3,7 +3,7 @@
 use crate::system::clock::{Clock, Monotonic, NS_PER_SECOND};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Length of a run without a time limit: 68 years, far from overflow.
+/// Length of a run that has no time limit: 68 years, far too short to overflow.
 pub(crate) const NO_LIMIT_NS: u64 = (1 << 31) * NS_PER_SECOND;
 
 /// Times in ns (CLOCK_MONOTONIC); 0 means now. Set by the observing thread before the start, and

@@ -1,4 +1,4 @@
-//! Barrier at which the workers of a run start together.
+//! Barrier at which a run's workers start together.
 
 use crate::load::worker::progress::{Progress, Stage};
 use std::{
@@ -33,7 +33,7 @@ impl StartBarrier {
         self.passes.set(self.passes.get() + 1);
     }
 
-    /// Marks the worker as successful.
+    /// Marks the worker as successfully finished.
     pub(crate) fn finish(&self) {
         self.is_finished.set(true);
     }

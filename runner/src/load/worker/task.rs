@@ -24,31 +24,31 @@ pub(crate) struct WorkerTask {
     pub files: Vec<OwnedFd>,
     /// Storage layers of the targets, in the same order; empty if I/Os are not sampled.
     pub layers: Vec<Arc<StoredFile>>,
-    /// `None` without `flow`.
+    /// `None` if `flow` is not set.
     pub flow: Option<(Arc<FlowGroup>, usize)>,
-    /// `None` if all I/Os have the priority of the thread.
+    /// `None` if all I/Os have the thread's priority.
     pub priorities: Option<Arc<SlotPriorities>>,
     pub progress: Arc<Progress>,
     pub schedule: Arc<Schedule>,
     pub barrier: StartBarrier,
 }
 
-/// Result of a worker without its statistics. Times are CLOCK_MONOTONIC times in ns.
+/// A worker's result, excluding its statistics. Times are CLOCK_MONOTONIC times in ns.
 #[derive(Debug)]
 pub(crate) struct WorkerOutcome {
     /// Time of the first I/O.
     pub begin_ns: u64,
-    /// Start of the measured window.
+    /// Start of the measurement window.
     pub measure_ns: u64,
-    /// End of the measured window.
+    /// End of the measurement window.
     pub end_ns: u64,
     pub exit: LoopExit,
-    /// CPU time in the measured window; `None` if the worker is blocked in a system call.
+    /// CPU time in the measurement window; `None` if the worker is blocked in a system call.
     pub cpu: Option<CpuTimes>,
     /// I/Os in flight at `end_ns`.
     pub unfinished: Vec<UnfinishedIo>,
     pub decisions: Vec<Decision>,
-    /// The last write to every block, for a job with `verify`.
+    /// The last write to every block, if the job uses `verify`.
     pub written: Option<WrittenBlocks>,
     /// Failed I/Os after which the worker continued.
     pub errors: Vec<ErrorCount>,

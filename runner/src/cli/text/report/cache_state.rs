@@ -10,7 +10,7 @@ use leadline_protocol::{
 
 /// Maximum number of targets shown; the JSON report lists all of them.
 const MAX_TARGETS: usize = 4;
-/// Shorter writer throttling times, in ms, are not shown.
+/// Minimum writer throttling time that is shown, in ms.
 const MIN_THROTTLED_MS: f64 = 1.0;
 
 pub(super) fn write_cache_state(out: &mut TextWriter, report: &Report) {
@@ -80,7 +80,7 @@ fn writeback_text(writeback: &Writeback) -> String {
     let throttled = writeback
         .throttled_ms
         .filter(|ms| *ms >= MIN_THROTTLED_MS)
-        .map(|ms| format!("writers of this run throttled for {}", duration(ms)));
+        .map(|ms| format!("this run's writers were throttled for {}", duration(ms)));
     let host = format!(
         "{} dirtied · {} written back (whole host)",
         bytes(writeback.dirtied_bytes),

@@ -29,8 +29,7 @@ pub(super) fn write_commands(out: &mut TextWriter, verdicts: &Verdicts) {
     }
 }
 
-/// Whether the row shows that a target's state did not change. Unlike an unchanged counter, this
-/// proves nothing.
+/// Whether a target's state did not change. Unlike an unchanged counter, this proves nothing.
 fn is_unchanged(proof: &Proof) -> bool {
     proof.layer == Layer::Filesystem && proof.before.is_some() && proof.difference == 0
 }

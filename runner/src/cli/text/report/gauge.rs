@@ -1,4 +1,4 @@
-//! The verdict and the depth gauge of one direction.
+//! The verdict and depth gauge for one direction.
 
 use crate::cli::text::{
     style::{GREEN, YELLOW},
@@ -36,10 +36,7 @@ pub(super) fn write_direction(
         None => out.field("  gauge", "not recorded"),
     }
     if let Some(transition_ms) = verdict.transition_ms {
-        let text = format!(
-            "to memory {} after the start of the run",
-            duration(transition_ms)
-        );
+        let text = format!("to memory {} into the run", duration(transition_ms));
         out.field("  change", &text);
     }
     if !verdict.shares.is_empty() {
@@ -51,7 +48,7 @@ pub(super) fn write_direction(
     }
 }
 
-/// The devices that the gauge counts: those under the target's device, if there are any.
+/// The devices that the gauge counts: the physical devices below the target's device, if any.
 fn physical_names(device: &DeviceReport) -> String {
     let names = device.physical_devices.iter();
     let names: Vec<&str> = names.map(|physical| physical.name.as_str()).collect();

@@ -1,4 +1,4 @@
-//! Throughput, latency, device I/O, CPU use and phase times of the measured window.
+//! Throughput, latency, device I/O, CPU use and phase times in the measurement window.
 
 use crate::cli::text::{
     style::{BOLD, RED},
@@ -15,7 +15,7 @@ use leadline_protocol::{
 
 /// Percentiles that fit on one line.
 const PERCENTILES: [&str; 5] = ["50", "90", "99", "99.9", "99.99"];
-/// Unfinished I/Os of at least this age are always shown, in ns.
+/// Unfinished I/Os that are at least this old, in ns, are always shown.
 const MIN_OLDEST_NS: u64 = 1_000_000_000;
 
 pub(super) fn write_measurements(out: &mut TextWriter, report: &Report) {
@@ -58,7 +58,7 @@ fn throughput(stats: &DirectionStats) -> String {
     )
 }
 
-/// Latencies from submission and, with a rate, from the intended start.
+/// Latencies from submission and, if a rate is set, from the intended start.
 fn write_latencies(
     out: &mut TextWriter,
     directions: &[(&str, &DirectionStats)],
@@ -119,7 +119,8 @@ fn latency_text(stats: &LatencyStats, name: &str, ns: Option<u64>) -> String {
     format!("{prefix}{}", latency(ns as f64))
 }
 
-/// Shows I/Os in flight at the end if they were in flight for long or make latencies lower bounds.
+/// Shows I/Os in flight at the end if they were in flight for a long time or make latencies lower
+/// bounds.
 fn write_unfinished(out: &mut TextWriter, report: &Report) {
     let sync = &report.sync;
     let directions = [&report.read, &report.write, &report.trim];

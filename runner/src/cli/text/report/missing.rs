@@ -4,7 +4,7 @@ use crate::cli::text::{style::YELLOW, writer::TextWriter};
 use leadline_protocol::report::Report;
 use std::collections::BTreeSet;
 
-/// Lists each reason once, with all numbers that it affects.
+/// Lists each reason once, with all of the numbers that it affects.
 pub(super) fn write_missing(out: &mut TextWriter, report: &Report) {
     let mut reasons: Vec<(&str, BTreeSet<String>)> = Vec::new();
     for (number, reason) in absent_numbers(report) {
@@ -26,7 +26,7 @@ pub(super) fn write_missing(out: &mut TextWriter, report: &Report) {
 fn absent_numbers(report: &Report) -> Vec<(&str, &str)> {
     let mut absent: Vec<_> = report.absent.iter().collect();
     for target in &report.targets {
-        // A file that the run created has no initial residency.
+        // A file created by the run has no initial residency.
         let is_expected = |number: &str| !target.state.existed && number == "initial";
         absent.extend(
             target

@@ -12,7 +12,7 @@ use leadline_protocol::{
 use serde::Deserialize;
 
 #[derive(Deserialize)]
-struct Recorded {
+struct RecordedRun {
     jobs: Vec<ResolvedJob>,
     #[serde(flatten)]
     result: RunResult,
@@ -29,19 +29,19 @@ const BLIND: &str = include_str!("recorded/blind.json");
 const STALLED: &str = include_str!("recorded/stalled.json");
 const STUDY: &str = include_str!("recorded/study.json");
 
-fn read(recorded: &str) -> Recorded {
+fn read(recorded: &str) -> RecordedRun {
     serde_json::from_str(recorded).expect("a recorded run")
 }
 
-fn text(recorded: &Recorded, width: usize) -> String {
+fn text(recorded: &RecordedRun, width: usize) -> String {
     let styled = render(&recorded.jobs, &recorded.result, width);
     let text = strip_str(&styled).to_string();
-    check_lines(&text, width);
+    check_line_widths(&text, width);
     text
 }
 
 /// Checks that only lines with a path or command exceed the width.
-fn check_lines(text: &str, width: usize) {
+fn check_line_widths(text: &str, width: usize) {
     for line in text.lines() {
         assert!(
             line.contains('/') || line.chars().count() <= width,
@@ -84,7 +84,7 @@ fn study_with_three_steps() {
     ];
     let text = [80, 120].map(|width| {
         let text = strip_str(&render_results(&plan, &results, width)).to_string();
-        check_lines(&text, width);
+        check_line_widths(&text, width);
         text
     });
     insta::assert_snapshot!(text.join("\n"));

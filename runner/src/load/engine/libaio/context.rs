@@ -44,7 +44,7 @@ pub(crate) struct Iocb {
 }
 
 impl Iocb {
-    /// `buffer` is not used by syncs.
+    /// Syncs do not use `buffer`.
     #[inline(always)]
     pub(crate) fn new(slot: u32, command: Command, file: RawFd, io: &Io, buffer: *mut u8) -> Self {
         let is_sync = matches!(command, Command::Fsync | Command::Fdsync);
@@ -64,7 +64,7 @@ impl Iocb {
         }
     }
 
-    /// 0 is the priority of the thread.
+    /// 0 selects the thread's priority.
     pub(crate) fn set_priority(&mut self, priority: u16) {
         if priority > 0 {
             self.priority = priority.cast_signed();
@@ -109,7 +109,7 @@ struct Ring {
     magic: u32,
 }
 
-/// An AIO context. Must be used by one thread.
+/// An AIO context. Must be used by only one thread.
 #[derive(Debug)]
 pub(crate) struct Context {
     id: usize,
@@ -119,7 +119,7 @@ pub(crate) struct Context {
 
 impl Context {
     /// # Errors
-    /// Returns errors of io_setup(2).
+    /// Returns errors from io_setup(2).
     pub(crate) fn new(slots: u32) -> io::Result<Self> {
         let mut id: usize = 0;
         // SAFETY: io_setup(2) writes the ID to a local variable.
@@ -172,7 +172,7 @@ impl Context {
     /// `at_least` completions, a signal or the timeout.
     ///
     /// # Errors
-    /// Returns errors of io_getevents(2) except EINTR.
+    /// Returns errors from io_getevents(2) except EINTR.
     pub(crate) fn events(
         &self,
         at_least: usize,
@@ -200,7 +200,7 @@ impl Context {
             Err(error) if error.raw_os_error() == Some(libc::EINTR) => 0,
             result => result? as usize,
         };
-        // SAFETY: the kernel has initialized this number of events.
+        // SAFETY: the kernel has initialized this many events.
         unsafe { events.set_len(events.len() + fetched) };
         Ok(fetched)
     }

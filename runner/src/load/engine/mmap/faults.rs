@@ -1,6 +1,6 @@
 //! Turns SIGBUS into an I/O error. The kernel raises SIGBUS if a page of a mapped file cannot be
 //! read or allocated: the device failed, the filesystem is full, or the file was truncated. The
-//! handler maps an anonymous page at the address, so that the copy continues, and the worker then
+//! handler maps an anonymous page at the address so that the copy can continue, and the worker then
 //! reports the I/O as failed (systemd uses the same method, src/basic/sigbus.c).
 
 use rustix::{io::Errno, param::page_size};
@@ -32,7 +32,7 @@ struct Access {
     has_failed: Cell<bool>,
 }
 
-/// page_size(2) may not be called in a signal handler.
+/// Cached because `page_size` is not async-signal-safe.
 static PAGE: AtomicUsize = AtomicUsize::new(4096);
 
 /// An access to mapped memory in progress. One per thread.
@@ -71,7 +71,7 @@ pub(crate) fn install() -> Result<(), Errno> {
         let handler: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) = on_sigbus;
         action.sa_sigaction = handler as usize;
         action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-        // SAFETY: the handler only calls functions that are safe in signal handlers.
+        // SAFETY: the handler calls only async-signal-safe functions.
         if unsafe { libc::sigaction(libc::SIGBUS, &raw const action, ptr::null_mut()) } < 0 {
             return Err(
                 Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::INVAL)
@@ -90,8 +90,8 @@ extern "C" fn on_sigbus(_signal: c_int, info: *mut libc::siginfo_t, _context: *m
         is_guarded
     });
     if !is_guarded || !replace_page(address) {
-        // Returning repeats the access, which then ends the process as without a handler.
-        // SAFETY: signal(2) is safe in signal handlers.
+        // Returning retries the access, which then kills the process as if no handler were
+        // installed. SAFETY: signal(2) is async-signal-safe.
         unsafe { libc::signal(libc::SIGBUS, libc::SIG_DFL) };
     }
 }

@@ -1,5 +1,5 @@
 //! read(2) and write(2), after an lseek(2) unless the file is already at the offset of the I/O. As
-//! in fio, sequential I/O thus needs one system call and random I/O two.
+//! in fio, sequential I/O thus needs one system call, and random I/O needs two.
 
 use crate::load::{
     engine::synchronous::{Synchronous, Transfer},
@@ -24,7 +24,7 @@ impl Sync {
     /// The files must stay open for the lifetime of the engine.
     ///
     /// # Errors
-    /// Returns errors of lseek(2).
+    /// Returns errors from lseek(2).
     pub(crate) fn new(files: &[OwnedFd]) -> Result<Self, Errno> {
         let starts = files.iter().map(|file| seek(file, SeekFrom::Start(0)));
         let positions = starts.collect::<Result<_, _>>()?;

@@ -4,7 +4,7 @@
 use crate::load::pattern::io::Io;
 use io_uring::{opcode, squeue::Entry, types};
 
-/// Index of the registered buffer, which is the whole pool.
+/// Index of the registered buffer, which covers the whole pool.
 const POOL_BUFFER: u16 = 0;
 /// Opcode of no-op entries, and the flag that makes them return the length as their result
 /// (linux/io_uring.h, 6.10).

@@ -1,4 +1,4 @@
-//! A ring whose entries have the priorities of their slots (`sqe->ioprio`).
+//! A ring whose entries carry their slots' priorities (`sqe->ioprio`).
 
 use crate::load::{engine::uring::ring::Ring, slot_priorities::SlotPriorities};
 use io_uring::squeue;

@@ -14,7 +14,7 @@ use io_uring::{
 };
 use std::{io, os::fd::RawFd, ptr::NonNull};
 
-/// A submission and a completion queue.
+/// A submission queue and a completion queue.
 pub(crate) trait Ring {
     /// Adds an entry to the submission queue, which must have space.
     ///
@@ -34,7 +34,7 @@ pub(crate) trait Ring {
     /// `reap` is set, and sleeps until there are `at_least` completions or the timeout expires.
     ///
     /// # Errors
-    /// Returns errors of io_uring_enter(2).
+    /// Returns errors from io_uring_enter(2).
     fn enter(&mut self, reap: bool, at_least: u32, timeout_ns: Option<u64>) -> io::Result<()>;
 
     /// Number of completions that the last `enter` found and `pop` has not returned yet.
@@ -57,7 +57,7 @@ pub(crate) struct KernelRing {
 /// in a benchmark.
 const SQPOLL_IDLE_MS: u32 = 100;
 
-/// Setup flags by kernel version; older kernels return EINVAL.
+/// Setup flags by kernel version; kernels that do not support them return EINVAL.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Features {
     /// SINGLE_ISSUER, DEFER_TASKRUN (6.1) and NO_SQARRAY (6.6).
@@ -75,7 +75,7 @@ impl KernelRing {
     /// until [`Self::enable`]. Must be called on the thread that uses the ring.
     ///
     /// # Errors
-    /// Returns errors of io_uring_setup(2): EINVAL before Linux 5.10.
+    /// Returns errors from io_uring_setup(2): EINVAL before Linux 5.10.
     pub(crate) fn new(entries: u32, polling: Polling) -> io::Result<(Self, Features)> {
         if !polling.submissions {
             for features in [Features::All, Features::Deferred] {
@@ -89,11 +89,11 @@ impl KernelRing {
         Ok((Self::from_ring(ring, polling), Features::Plain))
     }
 
-    /// Enables the ring after all registrations. With `only_reads`, the kernel then completes all
-    /// entries other than reads with EACCES, and permits no further registrations.
+    /// Enables the ring after all registrations. If `only_reads` is set, the kernel then completes
+    /// all entries other than reads with EACCES, and permits no further registrations.
     ///
     /// # Errors
-    /// Returns errors of io_uring_register(2).
+    /// Returns errors from io_uring_register(2).
     pub(crate) fn enable(&mut self, only_reads: bool) -> io::Result<()> {
         if only_reads {
             self.submitter.register_restrictions(&mut [
@@ -122,7 +122,7 @@ impl KernelRing {
     /// Registers files. `Fixed(n)` then refers to the nth file.
     ///
     /// # Errors
-    /// Returns errors of io_uring_register(2).
+    /// Returns errors from io_uring_register(2).
     pub(crate) fn register_files(&mut self, files: &[RawFd]) -> io::Result<()> {
         self.submitter.register_files(files)
     }
@@ -130,7 +130,7 @@ impl KernelRing {
     /// Registers memory as buffer 0.
     ///
     /// # Errors
-    /// Returns errors of io_uring_register(2): ENOMEM above RLIMIT_MEMLOCK, EFAULT above 1 GiB.
+    /// Returns errors from io_uring_register(2): ENOMEM above RLIMIT_MEMLOCK, EFAULT above 1 GiB.
     ///
     /// # Safety
     /// The memory must stay mapped while I/Os use it.
@@ -207,7 +207,7 @@ impl Ring for KernelRing {
     #[inline]
     unsafe fn push(&mut self, entry: &squeue::Entry) {
         // SAFETY: the caller keeps the entry's memory valid.
-        unsafe { self.submission.push(entry) }.expect("the queue has an entry for each slot");
+        unsafe { self.submission.push(entry) }.expect("the queue has space for each slot");
     }
 
     #[inline]
@@ -226,8 +226,8 @@ impl Ring for KernelRing {
         if reap {
             // The kernel counts completions left in the queue toward `at_least`, and does not poll
             // the device while there are any (io_iopoll_check). Without `reap`, the head may be
-            // published later: the completion queue is twice as long as the submission queue, so it
-            // has space for those entries and all I/Os in flight.
+            // published later: the completion queue is twice as large as the submission queue, so
+            // it has space for those entries and all I/Os in flight.
             self.completion.sync();
         }
         let result = self.call(reap, at_least, timeout_ns);

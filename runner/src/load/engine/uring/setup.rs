@@ -1,4 +1,4 @@
-//! Configuration of a ring.
+//! Ring configuration.
 
 /// Polling mode of the ring.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]

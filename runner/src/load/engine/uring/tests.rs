@@ -27,7 +27,7 @@ use std::{
 
 static FOREVER: AtomicU64 = AtomicU64::new(u64::MAX);
 
-/// A list of I/Os that are always due.
+/// A list of I/Os that are all due immediately.
 pub(crate) struct List(pub std::vec::IntoIter<Io>);
 
 impl Source for List {
@@ -316,11 +316,11 @@ fn an_asynchronous_completion_is_reaped_among_inline_completions() {
     assert!(work.drain(u64::MAX));
 }
 
-/// A source whose remaining I/Os are due in the distant future, so that the loop wakes up at the
-/// end of the phase.
-struct Unfinished(List);
+/// A source whose remaining I/Os are due in the distant future, so the loop wakes up at the end of
+/// the phase.
+struct UnfinishedSource(List);
 
-impl Source for Unfinished {
+impl Source for UnfinishedSource {
     fn draw(&mut self, out: &mut [Io]) -> usize {
         self.0.draw(out)
     }
@@ -341,7 +341,7 @@ fn closing_the_ring_cancels_hung_io_and_keeps_its_memory() {
     let files: Vec<OwnedFd> = vec![reader.try_clone().unwrap().into()];
     let stats = WorkerStats::default();
     let ios: Vec<Io> = blocks(Kind::Read, 4).collect();
-    let source = Unfinished(List(ios.into_iter()));
+    let source = UnfinishedSource(List(ios.into_iter()));
     let mut work = Loop::new(uring(&files), Monotonic, source, pool(4), None, 1);
     let until_ns = AtomicU64::new(Monotonic.now_ns() + 20_000_000);
     assert_eq!(work.run(&until_ns, &stats).unwrap(), LoopExit::TimeUp);

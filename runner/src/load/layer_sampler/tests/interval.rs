@@ -2,7 +2,7 @@
 
 use crate::load::layer_sampler::tests::*;
 
-/// A run on a clock that advances only with I/Os and lookups.
+/// A run with a clock that advances only for I/Os and lookups.
 struct Run {
     ios: u64,
     io_ns: fn(u64) -> u64,
@@ -33,7 +33,7 @@ impl Run {
         (samples, lookups_ns as f64 / now_ns as f64)
     }
 
-    /// Checks across many seeds that the mean estimate of the number of I/Os with a property equals
+    /// Checks, across many seeds, that the mean estimate of how many I/Os have a property equals
     /// the actual number.
     fn assert_unbiased(&self, name: &str, has_property: impl Fn(u64) -> bool) {
         const SEEDS: u64 = 400;
@@ -104,13 +104,13 @@ fn lookups_stay_within_their_time_budget() {
         ios: 2_000_000,
         ..FAST
     };
-    // Lookups take 0.5 % of the time, plus 1 ms at the start of a run of 2 s.
+    // Lookups take 0.5 % of the time, plus 1 ms at the start of the 2-second run.
     let share = long.samples(1).1;
     assert!((0.002..0.008).contains(&share), "{share}");
 }
 
 #[test]
-fn first_ios_are_all_looked_up() {
+fn all_ios_are_looked_up_at_first() {
     let samples = FAST.samples(9).0;
     let all = samples
         .iter()
@@ -122,7 +122,7 @@ fn first_ios_are_all_looked_up() {
 }
 
 #[test]
-fn slow_ios_are_all_looked_up() {
+fn all_slow_ios_are_looked_up() {
     let slow = Run {
         ios: 5000,
         io_ns: |_| 1_000_000,

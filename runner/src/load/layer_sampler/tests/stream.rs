@@ -1,11 +1,11 @@
-//! Tests of sequential reads, which are looked up ahead of the readahead.
+//! Tests sequential reads, which are looked up ahead of readahead.
 
 use crate::load::layer_sampler::tests::*;
 use std::ops::Range;
 
 const KIB: u64 = 1024;
 
-/// A sequential reader of a file with data.
+/// A sequential reader of a file that contains data.
 struct Reader {
     job: ResolvedJob,
     file: StoredFile,
@@ -60,10 +60,10 @@ impl Reader {
             .collect()
     }
 
-    /// Looks up the first of `ios` I/Os, and then one of every `every` I/Os. Data before
+    /// Issues `ios` I/Os; looks up the first one and then one of every `every` I/Os. Data before
     /// `cached_until` is cached.
     fn run(&self, ios: usize, every: usize, cached_until: u64) -> Lookups {
-        let mut stream = Stream::of(&self.job, &self.job.targets[0], 1, &self.file).unwrap();
+        let mut stream = Stream::new(&self.job, &self.job.targets[0], 1, &self.file).unwrap();
         stream.begin();
         let layer_sums = LayerSums::default();
         let lookups = RefCell::default();
@@ -137,7 +137,7 @@ fn a_stream_looks_up_each_block_once() {
     }
 }
 
-/// A reader of a region that is several readahead distances long.
+/// A reader of a region that is many times as long as the readahead distance.
 fn long_reader(fields: Value, offset: u64) -> Option<Reader> {
     let readahead = Reader::new(json!({}), 0, 4096)?.file.readahead_bytes(true);
     Reader::new(fields, offset, (4 * readahead).next_multiple_of(1 << 20))
@@ -159,7 +159,7 @@ fn a_stream_stays_ahead_of_its_readahead() {
 }
 
 #[test]
-fn direct_reads_and_random_reads_are_looked_up_in_place() {
+fn direct_and_random_reads_are_looked_up_at_their_own_offset() {
     for fields in [
         json!({"rw": "randread"}),
         json!({"rw_modifier": -(8 * KIB as i64)}),
@@ -168,7 +168,7 @@ fn direct_reads_and_random_reads_are_looked_up_in_place() {
         let Some(reader) = Reader::new(fields, 0, 8 << 20) else {
             return;
         };
-        assert!(Stream::of(&reader.job, &reader.job.targets[0], 1, &reader.file).is_none());
+        assert!(Stream::new(&reader.job, &reader.job.targets[0], 1, &reader.file).is_none());
     }
 }
 
@@ -184,12 +184,12 @@ fn small_regions_are_looked_up_at_the_start() {
     assert_eq!(found.counted, 16);
 }
 
-/// Runs three passes over a region of which a quarter is cached.
+/// Runs three passes over a region, a quarter of which is cached.
 fn check_passes(name: &str, reader: &Reader) {
     let pass = reader.pass().len() as u64;
     let size = reader.job.targets[0].size;
     let found = reader.run(3 * pass as usize, 1, size / 4);
-    // With a very long distance, a few lookups are counted before the stream reaches them.
+    // If the distance is very long, a few lookups are counted before the stream reaches them.
     let near = |found: u64, expected: u64| found.abs_diff(expected) <= expected / 1000;
     assert!(near(found.counted, 3 * pass), "{name}: {}", found.counted);
     let on_device = 3 * pass * 3 / 4;
@@ -201,7 +201,7 @@ fn check_passes(name: &str, reader: &Reader) {
 }
 
 #[test]
-fn later_passes_are_counted_like_the_first() {
+fn later_passes_are_counted_the_same_as_the_first() {
     for (name, fields) in [
         ("loops", json!({"loops": 3})),
         ("time", json!({"time_based": true})),
@@ -235,7 +235,7 @@ fn offsets_past_the_end_of_the_stream_are_ignored() {
     }
 }
 
-/// Readahead reads whole pages, so only the first block of a page needs the device.
+/// Readahead reads whole pages, so only the first block in a page requires device I/O.
 fn check_small_blocks(bytes: u64, pages: u64) {
     let size = pages * 4096 / bytes * bytes;
     let Some(reader) = Reader::new(json!({"bs": blocks(bytes)}), 0, size) else {
@@ -244,7 +244,7 @@ fn check_small_blocks(bytes: u64, pages: u64) {
     let ios = reader.pass().len();
     let found = reader.run(ios, 1, 0);
     assert_eq!(found.counted, ios as u64, "{bytes}");
-    // The result is exact unless the region is so long that several blocks share a lookup.
+    // The result is exact unless the region is so long that multiple blocks share a lookup.
     let error = found.on_device.abs_diff(pages);
     assert!(
         error * 20 <= pages,
@@ -254,20 +254,20 @@ fn check_small_blocks(bytes: u64, pages: u64) {
 }
 
 #[test]
-fn small_blocks_share_their_page() {
+fn small_blocks_share_a_page() {
     for bytes in [512, 1024, 1536] {
         check_small_blocks(bytes, 256);
     }
 }
 
-/// With a long readahead, one lookup represents several blocks at the start of a stream.
+/// With a long readahead, one lookup represents multiple blocks at the start of a stream.
 #[test]
-fn small_blocks_share_their_page_with_a_long_readahead() {
+fn small_blocks_share_a_page_with_a_long_readahead() {
     check_small_blocks(512, 2048);
 }
 
 #[test]
-fn groups_of_a_stream_represent_all_its_ios() {
+fn lookup_groups_represent_all_of_a_streams_ios() {
     let Some(reader) = long_reader(json!({}), 0) else {
         return;
     };

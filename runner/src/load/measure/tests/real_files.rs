@@ -103,9 +103,9 @@ fn pool(depth: usize) -> BufferPool {
     BufferPool::new(depth, 4096, BufferPages::Mmap).unwrap()
 }
 
-/// A file with data, opened with these flags.
+/// A file that contains data, opened with these flags.
 fn file(flags: i32) -> (tempfile::NamedTempFile, Vec<OwnedFd>) {
-    // The temporary directory may be a tmpfs, which has no direct I/O.
+    // The temporary directory may be on tmpfs, which does not support direct I/O.
     let mut named = tempfile::NamedTempFile::new_in(env!("CARGO_MANIFEST_DIR")).unwrap();
     named.write_all(&vec![1; BLOCKS as usize * 4096]).unwrap();
     named.as_file().sync_all().unwrap();
@@ -155,7 +155,7 @@ fn check_latencies<E: Engine>(name: &str, inner: E, depth: usize) {
 }
 
 #[test]
-fn percentiles_of_real_runs_match_an_exact_sort() {
+fn percentiles_from_real_runs_match_an_exact_sort() {
     let (_keep, cached) = file(0);
     let (_keep, direct) = file(libc::O_DIRECT);
     check_latencies("null", Null::new(32), 32);
@@ -177,7 +177,7 @@ fn thread_io(name: &str) -> u64 {
         .unwrap()
 }
 
-/// I/Os and bytes in the statistics, and the increase of a kernel counter.
+/// I/Os and bytes in the statistics, and the increase in a kernel counter.
 fn counts<E: Engine>(engine: E, depth: usize, name: &str) -> (u64, u64, u64) {
     let stats = WorkerStats::default();
     let mut work = Loop::new(
@@ -188,7 +188,7 @@ fn counts<E: Engine>(engine: E, depth: usize, name: &str) -> (u64, u64, u64) {
         None,
         1,
     );
-    // Reading the counter increases it, too.
+    // Reading the counter also increases it.
     let first = thread_io(name);
     let before = thread_io(name);
     let exit = work.run(&AtomicU64::new(u64::MAX), &stats).unwrap();
@@ -198,8 +198,8 @@ fn counts<E: Engine>(engine: E, depth: usize, name: &str) -> (u64, u64, u64) {
     (reads.ios.get(), reads.bytes.get(), counted)
 }
 
-/// Compares the minimum of three passes, because the first passes also count page faults of the
-/// program and metadata I/O of the file.
+/// Compares the minimum of three passes, because the first passes also count the program's page
+/// faults and the file's metadata I/O.
 fn check_counts<E: Engine>(engine: impl Fn() -> E, depth: usize, name: &str, counted: u64) {
     let passes = (0..3).map(|_| counts(engine(), depth, name));
     let least = passes.min_by_key(|(.., counted)| *counted).unwrap();

@@ -198,7 +198,7 @@ fn the_most_probable_block_is_at_the_center() {
 }
 
 #[test]
-fn every_slot_is_equally_likely_at_every_position_of_a_pass() {
+fn every_slot_is_equally_likely_at_every_position_in_a_pass() {
     const N: usize = 64;
     const PASSES: usize = DRAWS / N;
     for seed in 0..10 {

@@ -11,7 +11,7 @@ use std::hint::black_box;
 
 /// I/Os per timing (a few ms); a multiple of the batch size.
 const IOS: usize = 64 << 14;
-/// Number of timings. The shortest timing has the least interference.
+/// Number of timings. The shortest timing is the one with the least interference.
 const TIMINGS: usize = 50;
 
 fn ns_per_io(bytes: u64, mut options: Value) -> f64 {

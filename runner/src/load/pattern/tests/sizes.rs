@@ -1,5 +1,5 @@
-//! Sizes that depend on other options (`bs_unaligned`, `bs_is_seq_rand`), and files with a
-//! distribution (`file_service_type`).
+//! Tests sizes that depend on other options (`bs_unaligned`, `bs_is_seq_rand`), and files chosen
+//! according to a distribution (`file_service_type`).
 
 use super::*;
 
@@ -28,7 +28,7 @@ fn unaligned_sizes_need_not_be_multiples_of_the_smallest() {
 }
 
 #[test]
-fn sizes_of_sequential_and_random_ios_differ() {
+fn sequential_and_random_ios_have_different_sizes() {
     let large = json!({"min": 16384, "max": 16384, "split": []});
     let options = json!({
         "rw": "randread", "rw_modifier": 4, "norandommap": true, "bs": same(&large),
@@ -50,7 +50,7 @@ fn sizes_of_sequential_and_random_ios_differ() {
 }
 
 #[test]
-fn files_are_chosen_with_a_distribution() {
+fn files_are_chosen_according_to_a_distribution() {
     let counts = |distribution: Value| {
         let files: Vec<_> = (0..8).map(|_| json!(target(0, 4 << 20))).collect();
         let job = resolved(json!({

@@ -1,4 +1,4 @@
-//! Depths of searches on storage with a known latency.
+//! Tests depth searches on simulated storage with a known latency.
 
 use super::*;
 
@@ -14,7 +14,7 @@ fn options(percentile: f64, continues: bool) -> LatencyTargetOptions {
 }
 
 /// Depths of all tests on storage whose latency is `us_per_io` µs for each I/O in flight. In every
-/// test, 100 I/Os complete, of which `slow` take longer.
+/// test, 100 I/Os complete, and `slow` of them take longer.
 fn depths(search: &mut DepthSearch, us_per_io: u64, slow: u64, tests: usize) -> Vec<u32> {
     let mut now_ns = 0;
     let mut depths = Vec::new();
@@ -45,7 +45,7 @@ fn depths(search: &mut DepthSearch, us_per_io: u64, slow: u64, tests: usize) -> 
 
 #[test]
 fn doubles_until_a_test_fails_then_bisects() {
-    // Up to 10 I/Os in flight are within 100 us.
+    // Up to 10 I/Os in flight complete within 100 µs.
     let mut search = DepthSearch::new(options(99.0, false), 128);
     let found = depths(&mut search, 10, 0, 100);
     assert_eq!(found[..8], [1, 2, 4, 8, 16, 12, 10, 11], "{found:?}");
@@ -75,7 +75,7 @@ fn the_percentile_allows_slow_ios() {
 }
 
 #[test]
-fn with_100_percent_the_first_slow_io_fails_a_test() {
+fn at_100_percent_any_slow_io_fails_a_test() {
     let mut search = DepthSearch::new(options(100.0, false), 128);
     let found = depths(&mut search, 10, 0, 100);
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Shares of workers with different weights.
+//! Tests the shares of workers with different weights.
 
 use super::*;
 use crate::load::pattern::{Pattern, io::Kind};
@@ -29,7 +29,7 @@ fn read(since_begin_ns: u64) -> Completed {
     }
 }
 
-/// Submits all due I/Os, which complete immediately.
+/// Submits all due I/Os, and completes them immediately.
 fn step(source: &mut FlowLimited<Unlimited>, now_ns: u64) -> usize {
     let mut ios = [Io::default(); DRAW];
     let drawn = source.draw(&mut ios);

@@ -38,13 +38,13 @@ impl Clock for SimulatedClock {
 }
 
 /// An engine that takes 1 ms per I/O, and 500 ms for the tenth.
-struct Stalling {
+struct StallingEngine {
     clock: SimulatedClock,
     ios: u64,
     completed: Option<u32>,
 }
 
-impl Engine for Stalling {
+impl Engine for StallingEngine {
     unsafe fn submit(&mut self, slot: u32, _io: &Io, _buffer: *mut u8) {
         self.ios += 1;
         let duration_ms = if self.ios == 10 { 500 } else { 1 };
@@ -63,7 +63,7 @@ impl Engine for Stalling {
 }
 
 /// An engine that takes 10 ms per I/O at any depth, and records when each I/O starts.
-struct Concurrent {
+struct ConcurrentEngine {
     clock: SimulatedClock,
     in_flight: VecDeque<Pending>,
     starts_ms: Rc<RefCell<Vec<u64>>>,
@@ -75,7 +75,7 @@ struct Pending {
     done_ns: u64,
 }
 
-impl Engine for Concurrent {
+impl Engine for ConcurrentEngine {
     unsafe fn submit(&mut self, slot: u32, io: &Io, _buffer: *mut u8) {
         let now_ns = self.clock.now_ns();
         self.starts_ms.borrow_mut().push(now_ns / NS_PER_MS);
@@ -125,7 +125,7 @@ fn run<E: Engine>(options: Value, engine: E, clock: SimulatedClock, depth: usize
 fn starts_ms(options: Value) -> Vec<u64> {
     let clock = SimulatedClock::default();
     let starts_ms: Rc<RefCell<Vec<u64>>> = Rc::default();
-    let engine = Concurrent {
+    let engine = ConcurrentEngine {
         clock: clock.clone(),
         in_flight: VecDeque::new(),
         starts_ms: starts_ms.clone(),
@@ -134,10 +134,10 @@ fn starts_ms(options: Value) -> Vec<u64> {
     starts_ms.take()
 }
 
-/// Statistics of a job with 256 blocks, on a target that stalls.
-fn with_stall(options: Value) -> DirectionStats {
+/// Statistics for a job with 256 blocks, on a target that stalls.
+fn stats_with_stall(options: Value) -> DirectionStats {
     let clock = SimulatedClock::default();
-    let engine = Stalling {
+    let engine = StallingEngine {
         clock: clock.clone(),
         ios: 0,
         completed: None,
@@ -148,7 +148,7 @@ fn with_stall(options: Value) -> DirectionStats {
 
 #[test]
 fn intended_latency_includes_the_wait_after_a_stall() {
-    let stats = with_stall(json!({"rate_iops": same(&json!(100))}));
+    let stats = stats_with_stall(json!({"rate_iops": same(&json!(100))}));
     let ms = |ns: u64| ns / NS_PER_MS;
     let service = &stats.lat_ns;
     let intended = stats.intended_lat_ns.as_ref().unwrap();
@@ -165,17 +165,17 @@ fn intended_latency_includes_the_wait_after_a_stall() {
 
 #[test]
 fn both_latencies_are_equal_if_the_target_keeps_up() {
-    let stats = with_stall(json!({"rate_iops": same(&json!(100)), "number_ios": 9}));
+    let stats = stats_with_stall(json!({"rate_iops": same(&json!(100)), "number_ios": 9}));
     assert_eq!(stats.intended_lat_ns, Some(stats.lat_ns));
 }
 
 #[test]
 fn directions_without_a_rate_have_no_intended_latency() {
-    let thinktime = with_stall(json!({"thinktime_us": 1000}));
+    let thinktime = stats_with_stall(json!({"thinktime_us": 1000}));
     assert_eq!(thinktime.intended_lat_ns, None);
     let writes_only =
         json!({"thinktime_us": 1000, "rate_iops": {"read": null, "write": 10, "trim": null}});
-    assert_eq!(with_stall(writes_only).intended_lat_ns, None);
+    assert_eq!(stats_with_stall(writes_only).intended_lat_ns, None);
 }
 
 #[test]

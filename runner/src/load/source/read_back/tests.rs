@@ -1,4 +1,5 @@
-//! The order of writes and reads is that of fio 3.33 for the same options (seen with strace).
+//! The expected order of writes and reads is that of fio 3.33 with the same options (recorded with
+//! strace).
 
 use super::*;
 use crate::plan::fixture::resolved;
@@ -72,7 +73,7 @@ fn order(mut source: ReadBack<Writes>) -> String {
 }
 
 #[test]
-fn batches_are_those_of_fio() {
+fn batches_match_fio() {
     for (writes, backlog, batch, expected) in [
         (48, 16, 16, "w16@0 r16@0 w16@16 r16@16 w16@32 r16@32"),
         (28, 16, 4, "w16@0 r4@0 w4@16 r4@4 w4@20 r4@8 w4@24 r4@12"),
@@ -97,7 +98,7 @@ fn reads_count_toward_number_ios() {
     assert_eq!(order(source), "w16@0 r16@0 w8@16");
 }
 
-fn completed(kind: Kind) -> Completed {
+fn completion(kind: Kind) -> Completed {
     Completed {
         kind,
         since_begin_ns: 0,
@@ -105,7 +106,7 @@ fn completed(kind: Kind) -> Completed {
     }
 }
 
-/// The data of a block does not change while it is read.
+/// A block's data does not change while it is read.
 #[test]
 fn reads_and_writes_are_not_in_flight_together() {
     let mut source = read_back(6, 2, 2, None);
@@ -117,13 +118,13 @@ fn reads_and_writes_are_not_in_flight_together() {
     let stats = WorkerStats::default();
     let due = |source: &mut ReadBack<Writes>| source.due(&out[2..12], 0);
     assert_eq!((due(&mut source), source.next_due_ns()), (0, None));
-    source.on_complete(0, &completed(Kind::Write), &stats);
+    source.on_complete(0, &completion(Kind::Write), &stats);
     assert_eq!(due(&mut source), 0);
     source.on_error(1);
     assert_eq!(due(&mut source), 2, "reads");
     source.on_submit(2);
     let due = |source: &mut ReadBack<Writes>| source.due(&out[4..12], 0);
     assert_eq!(due(&mut source), 0);
-    source.on_complete(2, &completed(Kind::Read), &stats);
+    source.on_complete(2, &completion(Kind::Read), &stats);
     assert_eq!(due(&mut source), 2, "writes again");
 }

@@ -24,7 +24,7 @@ use std::{cell::Cell, collections::VecDeque, io, rc::Rc, sync::atomic::AtomicU64
 /// Effect of one `enter` call.
 #[derive(Clone, Copy, Debug)]
 enum Response {
-    /// Accepts the first number of entries, and completes the second number of accepted entries.
+    /// Numbers of entries to accept, and of accepted entries to complete.
     Accept(usize, usize),
     /// Fails with this errno(3).
     Fail(i32),
@@ -56,7 +56,7 @@ struct ScriptedRing {
 #[derive(Default)]
 struct Counts {
     enters: Cell<usize>,
-    /// Number of completions with a whole block.
+    /// Number of completions that transferred a whole block.
     whole_blocks: Cell<u64>,
 }
 
@@ -116,7 +116,7 @@ struct Case {
     stats: WorkerStats,
 }
 
-/// Configuration of a test case.
+/// Test case configuration.
 struct Script<'a> {
     responses: &'a [Response],
     results: &'a [i32],
@@ -199,14 +199,14 @@ impl Case {
 }
 
 #[test]
-fn inline_completions_are_submitted_in_whole_batches() {
+fn ios_that_complete_inline_are_submitted_in_full_batches() {
     let mut case = script(&[], &[], 64, 32).build();
     case.assert_finishes(64);
     assert_eq!(case.counts.enters.get(), 2);
 }
 
 #[test]
-fn asynchronous_completions_are_refilled_in_pairs() {
+fn ios_that_complete_asynchronously_are_replaced_in_pairs() {
     let responses = [
         Accept(usize::MAX, 0),
         Accept(0, 4),
@@ -215,8 +215,8 @@ fn asynchronous_completions_are_refilled_in_pairs() {
         Accept(0, 1),
     ];
     let mut case = script(&responses, &[], 13, 8).build();
-    // The calls are: a batch of 8, a wait for 4 of them, the next 4 in two pairs, a wait for one,
-    // and the last of the 13 I/Os.
+    // The calls are: a batch of 8, a wait for 4 of them, the next 4 in two pairs, a wait for one
+    // I/O, and the last of the 13 I/Os.
     assert_eq!(case.run_to_end(), LoopExit::Finished);
     assert_eq!((case.ios(), case.counts.enters.get()), (13, 6));
     let reads = case.stats.of(Kind::Read);
@@ -298,7 +298,7 @@ fn overflowing_completions_arrive_later() {
 }
 
 #[test]
-fn the_queue_has_space_for_entries_that_a_polling_thread_has_not_published() {
+fn the_queue_has_space_for_entries_that_the_polling_thread_has_not_freed() {
     let polling = Polling {
         submissions: true,
         device: false,
