@@ -9,7 +9,7 @@ use crate::{
     load::verify::{block::Sector, check::check, format::Format, written_blocks::Expected},
     system::{
         host::{
-            device_list::parents_first,
+            device_list::sort_parents_first,
             dm_table,
             identity::{identity, model, serial, vpd_serial},
             inventory::Inventory,
@@ -151,7 +151,7 @@ pub fn inventory(root: &Path) {
         proc: root.join("proc"),
     };
     let host = Inventory::read(&kernel);
-    let devices = parents_first(&host);
+    let devices = sort_parents_first(&host);
     assert_eq!(devices.len(), host.blocks.len());
     for block in devices {
         let lower = host.lower_devices(&block.name);

@@ -212,7 +212,7 @@ fn differences_from_fio_are_reported() {
     assert_eq!(output.status.code(), Some(0), "{errors}");
     for expected in [
         "log_avg_msec is not set",
-        "log_window_value: the logs have mean values",
+        "log_window_value: the logs contain mean values",
         "log_compression: the logs are not compressed",
     ] {
         assert!(errors.contains(expected), "{expected}: {errors}");

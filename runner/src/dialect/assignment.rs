@@ -1,6 +1,6 @@
-//! Assignments of shell variables.
+//! Shell variable assignments.
 
-/// `NAME=value`.
+/// Splits `NAME=value` into the name and the value; `None` if the word is not an assignment.
 pub(crate) fn assignment(word: &str) -> Option<(&str, &str)> {
     let (name, value) = word.split_once('=')?;
     let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')

@@ -1,7 +1,7 @@
 //! Options in a form that can be compared with fio's values.
 
 use crate::dialect::{
-    option_value::{OptionValue, unset},
+    option_value::{OptionValue, default_if_unset},
     options::Options,
     value::{Amount, Value},
 };
@@ -46,7 +46,7 @@ fn canonical(entry: &OptionValue) -> Json {
             }
         }
         Value::Numbers(slots) => {
-            let default = Amount::Plain(unset(entry.option.name));
+            let default = Amount::Plain(default_if_unset(entry.option.name));
             json!(slots.map(|slot| amount(slot.unwrap_or(default))))
         }
         Value::Ranges(slots) => json!(slots.map(|slot| slot.map(|(min, max)| [min, max]))),

@@ -14,7 +14,7 @@ use crate::dialect::{
 };
 use std::collections::BTreeMap;
 
-/// A study has at most 256 steps of 64 jobs; handwritten commands have fewer than 100.
+/// A study has at most 256 steps of 64 jobs; handwritten commands define fewer than 100 jobs.
 const MAX_JOBS: usize = 1_000;
 /// In bytes: the maximum length of a command line in Linux (`MAX_ARG_STRLEN`).
 const MAX_COMMAND: usize = 128 << 10;
@@ -32,7 +32,7 @@ pub(crate) struct CommandSections {
     pub is_read_only: bool,
 }
 
-/// What is needed to read a job file that is part of the text.
+/// The inputs needed to read a job file that is part of the text.
 pub(crate) struct Input<'a> {
     pub source: &'a Source<'a>,
     pub variables: &'a BTreeMap<String, String>,
@@ -63,7 +63,7 @@ pub(crate) fn sections(
             reader.notes.error(&word.span, None, text);
             break;
         }
-        reader.argument(word, &mut words);
+        reader.read_argument(word, &mut words);
     }
     let mut sections = reader.sections;
     let is_read_only = reader.is_read_only;
@@ -73,7 +73,7 @@ pub(crate) fn sections(
     for (index, document) in reader.named_files.into_iter().enumerate() {
         let mut file = job_file_sections(document, input, notes);
         if index > 0 {
-            after_other_files(&mut file);
+            start_after_earlier_files(&mut file);
         }
         sections.append(&mut file);
     }
@@ -86,7 +86,8 @@ pub(crate) fn sections(
     }
 }
 
-/// Reads the options of a command without `--name` as one job. Reports job files without a job.
+/// Reads the options of a command without `--name` as one job. Reports job files that define no
+/// job.
 fn handle_missing_job(
     sections: &mut Vec<Section>,
     has_files: bool,
@@ -96,7 +97,7 @@ fn handle_missing_job(
     if !has_files && !sections.is_empty() {
         let sentence =
             "fio rejects the command, because it has no --name; its options were read as one job.";
-        let remedy = "Add --name=NAME before the options of the job.";
+        let remedy = "Add --name=NAME before the job's options.";
         let text = NoteText::new(MISSING_NAME, sentence, remedy);
         notes.warning(program, Some("name"), text);
         let mut job = Section::new(UNNAMED, program.clone());
@@ -105,7 +106,7 @@ fn handle_missing_job(
     } else if !notes.has_errors() {
         let (sentence, remedy) = match has_files {
             true => (
-                "The job files define no job.",
+                "The job files do not define a job.",
                 "Add a section such as [job1].",
             ),
             false => ("The command has no options.", "Add a job with --name=NAME."),
@@ -117,7 +118,7 @@ fn handle_missing_job(
 
 /// Additional job files do not inherit global options, and run after the previous job files
 /// (init.c, `parse_options` and `__parse_jobs_ini`).
-fn after_other_files(file: &mut [Section]) {
+fn start_after_earlier_files(file: &mut [Section]) {
     if let Some(first) = file.first_mut() {
         first.starts_file = true;
     }
@@ -159,14 +160,14 @@ struct Reader<'p, 'n, 's> {
     /// Job files that are passed as arguments, in order.
     named_files: Vec<&'p HereDocument>,
     notes: &'n mut Notes<'s>,
-    /// After `--`.
+    /// Whether `--` has been read.
     has_stopped: bool,
     is_read_only: bool,
 }
 
 impl Reader<'_, '_, '_> {
-    fn argument<'w>(&mut self, word: &'w Word, words: &mut impl Iterator<Item = &'w Word>) {
-        let text = self.with_plain_dashes(word);
+    fn read_argument<'w>(&mut self, word: &'w Word, words: &mut impl Iterator<Item = &'w Word>) {
+        let text = self.replace_typographic_dashes(word);
         if word.text == "--" && !self.has_stopped {
             self.has_stopped = true;
             return;
@@ -178,7 +179,7 @@ impl Reader<'_, '_, '_> {
         }
         let name_start = text.len() - text.trim_start_matches('-').len();
         if name_start == 0 || name_start > 2 || text.len() == name_start || self.has_stopped {
-            return self.job_file(word);
+            return self.report_job_file(word);
         }
         let (name, value) = match text[name_start..].split_once('=') {
             Some((name, value)) => (name, Some(value.to_owned())),
@@ -208,9 +209,9 @@ impl Reader<'_, '_, '_> {
                     raw.is_open |= next.is_open;
                 }
                 if has_command {
-                    self.command_substitution(&raw);
+                    self.reject_command_substitution(&raw);
                 }
-                self.option(raw);
+                self.add_option(raw);
             }
             Some(Found::Program(option)) => {
                 let takes_next = option.requires_value && value.is_none();
@@ -218,13 +219,13 @@ impl Reader<'_, '_, '_> {
                     None if takes_next => words.next().map(|next| next.text.clone()),
                     value => value,
                 };
-                self.program_option(option, value.as_deref(), &word.span);
+                self.read_program_option(option, value.as_deref(), &word.span);
             }
             None => {}
         }
     }
 
-    fn with_plain_dashes(&mut self, word: &Word) -> String {
+    fn replace_typographic_dashes(&mut self, word: &Word) -> String {
         let rest = word
             .text
             .trim_start_matches(|c| c == '-' || TYPOGRAPHIC_DASHES.contains(&c));
@@ -238,12 +239,12 @@ impl Reader<'_, '_, '_> {
         format!("--{rest}")
     }
 
-    fn job_file(&mut self, word: &Word) {
+    fn report_job_file(&mut self, word: &Word) {
         let name = quoted(&word.text);
         let (sentence, remedy) = if word.text.contains('=') {
             (
                 format!("`{name}` does not begin with `--`, so fio opens it as a job file."),
-                "Write -- before the option.",
+                "Put -- before the option.",
             )
         } else if word.text == "-" {
             (
@@ -285,7 +286,7 @@ impl Reader<'_, '_, '_> {
                     value_span: span.end..span.end,
                     is_open: false,
                 };
-                self.section(span).options.push(raw);
+                self.current_section(span).options.push(raw);
                 None
             }
             _ => {
@@ -303,9 +304,9 @@ impl Reader<'_, '_, '_> {
         }
     }
 
-    fn option(&mut self, raw: RawOption) {
+    fn add_option(&mut self, raw: RawOption) {
         if raw.name != "name" {
-            self.section(&raw.name_span).options.push(raw);
+            self.current_section(&raw.name_span).options.push(raw);
             return;
         }
         match raw.value.as_deref() {
@@ -322,7 +323,7 @@ impl Reader<'_, '_, '_> {
     }
 
     /// Returns the current section. Options before the first `--name` belong to a global section.
-    fn section(&mut self, span: &Span) -> &mut Section {
+    fn current_section(&mut self, span: &Span) -> &mut Section {
         if self.sections.is_empty() {
             self.sections.push(Section::new("global", span.clone()));
         }
@@ -330,7 +331,7 @@ impl Reader<'_, '_, '_> {
         &mut self.sections[last]
     }
 
-    fn command_substitution(&mut self, raw: &RawOption) {
+    fn reject_command_substitution(&mut self, raw: &RawOption) {
         let sentence = "The value contains a command, which is not run.";
         let text = NoteText::new(
             "command_substitution",
@@ -340,7 +341,7 @@ impl Reader<'_, '_, '_> {
         self.notes.error(&raw.value_span, Some(&raw.name), text);
     }
 
-    fn program_option(&mut self, option: &ProgramOption, value: Option<&str>, span: &Span) {
+    fn read_program_option(&mut self, option: &ProgramOption, value: Option<&str>, span: &Span) {
         let name = option.name;
         match option.effect {
             Effect::Output => {

@@ -1,4 +1,4 @@
-//! Arguments of fio: names of options, which may be abbreviated, and job files.
+//! fio's arguments: option names, which may be abbreviated, and job files.
 
 use crate::dialect::command_options::{PROGRAM_OPTIONS, ProgramOption};
 use leadline_protocol::job::fio::{FIO_OPTIONS, FioOption, find_option};
@@ -9,7 +9,7 @@ pub(crate) enum Found {
     Program(&'static ProgramOption),
 }
 
-/// The options with this name or, if there is none, with names that start with it.
+/// The options that have this name or, if there are none, whose names start with it.
 pub(crate) fn candidates(name: &str) -> Vec<(&'static str, Found)> {
     if let Some(option) = find_option(name) {
         return vec![(option.name, Found::Job(option))];

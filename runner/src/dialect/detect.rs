@@ -73,7 +73,7 @@ fn command_dialect(line: &str) -> Option<Dialect> {
     None
 }
 
-/// `option=value`, or one word.
+/// Whether the line is `option=value` or a single word.
 fn is_option_line(line: &str) -> bool {
     let name = line.split('=').next().unwrap_or_default().trim_end();
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');

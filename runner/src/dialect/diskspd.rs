@@ -1,5 +1,5 @@
-//! diskspd commands (CmdLineParser.cpp of microsoft/diskspd): each flag is explained in terms of
-//! fio's options. Windows targets become questions.
+//! diskspd commands (CmdLineParser.cpp in microsoft/diskspd): each flag is explained in terms of
+//! fio's options. Windows targets are turned into questions.
 
 mod conflicts;
 mod flag_result;
@@ -33,7 +33,7 @@ pub(crate) fn commands(
     let mut all = Vec::new();
     for words in commands {
         if all.len() == MAX_COMMANDS {
-            let sentence = format!("The text has more than {MAX_COMMANDS} commands.");
+            let sentence = format!("The text contains more than {MAX_COMMANDS} commands.");
             let text = NoteText::new("too_many_commands", sentence, "Split the text.");
             notes.error(&words[0].span, None, text);
             break;
@@ -85,17 +85,20 @@ fn jobs(
         let sentence = "The command has no target. Which file or device should be measured?";
         notes.add_question(program, "target", sentence.into());
         let file = variables.get("target").cloned();
-        return vec![checked(job(&flags, program, file.as_deref()), notes)];
+        return vec![report_unsupported_options(
+            job(&flags, program, file.as_deref()),
+            notes,
+        )];
     }
     let job_of = |target: &&Word| {
         let file = target_file(target, flags.direct == Some(true), variables, notes);
-        checked(job(&flags, &target.span, file.as_deref()), notes)
+        report_unsupported_options(job(&flags, &target.span, file.as_deref()), notes)
     };
     targets.iter().map(job_of).collect()
 }
 
 /// Reports options that Leadline's jobs do not support.
-fn checked(job: FioJob, notes: &mut Notes<'_>) -> FioJob {
+fn report_unsupported_options(job: FioJob, notes: &mut Notes<'_>) -> FioJob {
     for entry in &job.options.entries {
         let name = entry.option.name;
         let Some(doc) = entry.option.job_option() else {
@@ -115,7 +118,7 @@ fn checked(job: FioJob, notes: &mut Notes<'_>) -> FioJob {
     job
 }
 
-/// Whether the word is a flag, such as `-b4k` or `/b4k`, instead of a Linux path, such as
+/// Whether the word is a flag, such as `-b4k` or `/b4k`, rather than a Linux path, such as
 /// `/mnt/t.dat`.
 fn is_flag(word: &str) -> bool {
     word.starts_with('-') || (word.starts_with('/') && !word[1..].contains('/') && word.len() > 1)
@@ -143,14 +146,14 @@ fn target_file(
         );
         notes.add_question(&target.span, name, sentence);
         if is_direct {
-            let text = "A disk is accessed without the file cache, with and without -Su.";
+            let text = "Disks are accessed without the file cache, with or without -Su.";
             notes.info(
                 &target.span,
                 Some(name),
                 NoteText::new("raw_device", text, ""),
             );
         } else {
-            let text = "Windows does not cache I/O to a disk; Linux does unless direct=1.";
+            let text = "Windows does not cache I/O to a disk; Linux does unless direct=1 is set.";
             let remedy = "Add -Su to measure the device.";
             notes.warning(
                 &target.span,
@@ -200,12 +203,12 @@ fn report_defaults(flags: &Flags, program: &Span, notes: &mut Notes<'_>) {
     note(
         flags.direct != Some(true) && !flags.is_mapped,
         "buffered_default",
-        "Without -Su and -Sh, I/O goes through the file cache (direct=0).",
+        "Without -Su or -Sh, I/O goes through the file cache (direct=0).",
     );
     note(
         flags.write_percent > 0 && flags.is_default_data(),
         "pattern_data",
-        "diskspd writes the same byte pattern into each buffer by default; the data here is random.",
+        "By default, diskspd fills each buffer with the same byte pattern; Leadline uses random data.",
     );
     note(
         flags.threads > 1 && flags.random.is_none() && flags.thread_stride.is_none(),

@@ -8,7 +8,7 @@ use crate::dialect::{
     notes::{NoteText, Notes},
     option_value::{OptionValue, job_text},
     options::Options,
-    overridden::overridden,
+    overridden::overridden_options,
     value::Value as ParsedValue,
 };
 use leadline_protocol::job::OptionDoc;
@@ -19,8 +19,8 @@ pub(crate) struct Step {
     pub jobs: Vec<Value>,
 }
 
-/// Converts jobs that start together to JSON. Without `is_first`, earlier jobs have ended before
-/// these jobs start, so `startdelay` has no effect.
+/// Converts jobs that start together to JSON. If `is_first` is false, earlier jobs have ended
+/// before these jobs start, so `startdelay` has no effect.
 pub(crate) fn step<'a>(
     jobs: impl Iterator<Item = &'a FioJob>,
     is_first: bool,
@@ -34,8 +34,9 @@ pub(crate) fn step<'a>(
     }
 }
 
-/// fio's `exitall` is one switch for all jobs (options.c, `str_exitall_cb`).
-pub(crate) fn spread_exitall(steps: &mut [Step]) {
+/// In fio, `exitall` is global: setting it in one job applies to all jobs (options.c,
+/// `str_exitall_cb`).
+pub(crate) fn apply_exitall_to_all_jobs(steps: &mut [Step]) {
     let jobs = || steps.iter().flat_map(|step| &step.jobs);
     if jobs().any(|job| job["exitall"] == 1) {
         for job in steps.iter_mut().flat_map(|step| &mut step.jobs) {
@@ -44,7 +45,7 @@ pub(crate) fn spread_exitall(steps: &mut [Step]) {
     }
 }
 
-/// Returns a run request for one step, or a study request for several steps.
+/// Returns a run request for one step, or a study request for multiple steps.
 pub(crate) fn document(mut steps: Vec<Step>, continues: bool) -> Value {
     if steps.len() == 1 {
         return json!({"jobs": steps.swap_remove(0).jobs});
@@ -63,7 +64,8 @@ fn job_object(job: &FioJob, is_first: bool, host: &HostFacts<'_>, notes: &mut No
         object.insert("name".into(), job.name.trim().into());
     }
     if options.get("filename").is_none() && is_device(job, host) {
-        let sentence = "The name of the job is a device, which fio uses as its file.";
+        let sentence =
+            "The job's name is the path of a device, so fio uses the device as its file.";
         notes.info(
             &job.span,
             Some("filename"),
@@ -71,7 +73,7 @@ fn job_object(job: &FioJob, is_first: bool, host: &HostFacts<'_>, notes: &mut No
         );
         object.insert("filename".into(), job.name.as_str().into());
     }
-    let ignored = overridden(options);
+    let ignored = overridden_options(options);
     for entry in &options.entries {
         let name = entry.option.name;
         if let Some((_, sentence)) = ignored.iter().find(|(option, _)| *option == name) {
@@ -97,7 +99,7 @@ fn job_object(job: &FioJob, is_first: bool, host: &HostFacts<'_>, notes: &mut No
     Value::Object(object)
 }
 
-/// fio uses the name of the job as the file name if it is an existing device (init.c, `add_job`).
+/// fio uses a job's name as its file name if that is an existing device (init.c, `add_job`).
 fn is_device(job: &FioJob, host: &HostFacts<'_>) -> bool {
     job.name.starts_with("/dev/") && (host.path_kind)(&job.name) == PathKind::Other
 }

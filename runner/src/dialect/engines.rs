@@ -3,7 +3,7 @@
 use crate::dialect::notes::{NoteText, quoted};
 use leadline_protocol::job::Job;
 
-/// Description of a fio engine, and the most similar supported engine.
+/// Engines of fio, each with a description and the most similar supported engine.
 const ENGINES: &[(&str, &str, Option<&str>)] = &[
     ("sync", "uses lseek, read and write", Some("psync")),
     (
@@ -34,7 +34,7 @@ const OTHERS: &str = "rbd rados http nfs nbd gfapi gfapi_async libiscsi libhdfs 
     dirdelete ime_psync ime_psyncv ime_aio xnvme libblkio libcufile libhipfile page_fault cuda \
     librpma_apm_client librpma_apm_server librpma_gpspm_client librpma_gpspm_server";
 
-/// fio's engine on Linux if none is given (os/os-linux.h).
+/// fio's default engine on Linux (os/os-linux.h).
 pub(crate) const DEFAULT_ENGINE: &str = "psync";
 
 /// Why an engine cannot be used; `None` if it can.

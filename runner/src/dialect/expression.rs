@@ -1,11 +1,12 @@
-//! Arithmetic in option values. fio computes expressions with keywords in `bc`, and expressions in
-//! parentheses itself (exp/expression-parser.y); here nothing is passed to another program.
+//! Arithmetic in option values. fio uses `bc` to compute expressions that contain keywords, and
+//! computes expressions in parentheses itself (exp/expression-parser.y). Leadline passes nothing to
+//! another program.
 
 /// Maximum number of nested parentheses, which use stack space.
 const MAX_DEPTH: u32 = 32;
 
 /// Evaluates `+ - * / %`, parentheses and numbers with units. `unit` returns the factor of a unit,
-/// or `None` if it is unknown. Divisions in `bc` are truncated, those in parentheses are not.
+/// or `None` if it is unknown. `bc` truncates the results of divisions; fio's own parser does not.
 pub(crate) fn evaluate(
     text: &str,
     unit: &dyn Fn(&str) -> Option<f64>,
@@ -113,7 +114,7 @@ mod tests {
     use super::evaluate;
 
     #[test]
-    fn expressions_follow_the_usual_precedence() {
+    fn expressions_follow_operator_precedence() {
         let unit = |name: &str| (name == "k").then_some(1024.0);
         for (text, truncates, want) in [
             ("2*3+4", true, Some(10.0)),

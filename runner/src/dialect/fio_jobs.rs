@@ -1,5 +1,5 @@
-//! The jobs of sections: each is a copy of the global options above it, with its own options
-//! (init.c, `get_new_job`).
+//! Creates jobs from sections: each job is a copy of the global options above it, plus its own
+//! options (init.c, `get_new_job`).
 
 use crate::dialect::{
     notes::Notes, options::Options, section::Section, source::Span, value::Value,

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 /// In bytes. fio reads lines into a buffer of 4096 bytes and splits longer ones.
 const MAX_LINE: usize = 4094;
-/// A study has at most 256 steps of 64 jobs; handwritten job files have fewer than 100.
+/// A study has at most 256 steps of 64 jobs; handwritten job files have fewer than 100 sections.
 const MAX_SECTIONS: usize = 1_000;
 
 /// Reads the sections of a job file.
@@ -24,7 +24,7 @@ pub(crate) fn sections(
 ) -> Vec<Section> {
     let mut sections: Vec<Section> = Vec::new();
     for (offset, line) in source.lines() {
-        let line = without_byte_order_mark(offset, line, notes);
+        let line = strip_byte_order_mark(offset, line, notes);
         let content = line.text.trim_start_matches(is_blank);
         if content.is_empty() || content.starts_with([';', '#']) {
             continue;
@@ -34,11 +34,11 @@ pub(crate) fn sections(
         if !is_readable(content, &span, notes) {
             continue;
         }
-        let content = without_comment(content, start, notes);
+        let content = strip_comment(content, start, notes);
         let span = start..start + content.len();
         if content.starts_with('[') {
             if sections.len() == MAX_SECTIONS {
-                let sentence = format!("The job file has more than {MAX_SECTIONS} sections.");
+                let sentence = format!("The job file contains more than {MAX_SECTIONS} sections.");
                 let text = NoteText::new("too_many_sections", sentence, "Split the file.");
                 notes.error(&span, None, text);
                 break;
@@ -81,7 +81,7 @@ struct Line<'a> {
     text: &'a str,
 }
 
-fn without_byte_order_mark<'a>(offset: usize, line: &'a str, notes: &mut Notes<'_>) -> Line<'a> {
+fn strip_byte_order_mark<'a>(offset: usize, line: &'a str, notes: &mut Notes<'_>) -> Line<'a> {
     let mark = '\u{feff}';
     match line.strip_prefix(mark) {
         Some(text) if offset == 0 => {
@@ -109,7 +109,7 @@ fn is_readable(content: &str, span: &Span, notes: &mut Notes<'_>) -> bool {
     }
     if content.trim_end_matches(is_blank).contains('\r') {
         let sentence =
-            "The line contains a carriage return; fio does not read it as the end of a line.";
+            "The line contains a carriage return; fio does not treat it as the end of a line.";
         notes.error(
             span,
             None,
@@ -130,7 +130,7 @@ fn is_readable(content: &str, span: &Span, notes: &mut Notes<'_>) -> bool {
 }
 
 /// Cuts the line at the first `;` or `#`, which begins a comment even within a value.
-fn without_comment<'a>(content: &'a str, start: usize, notes: &mut Notes<'_>) -> &'a str {
+fn strip_comment<'a>(content: &'a str, start: usize, notes: &mut Notes<'_>) -> &'a str {
     let Some(cut) = content.find([';', '#']) else {
         return content.trim_end_matches(is_blank);
     };
@@ -138,7 +138,7 @@ fn without_comment<'a>(content: &'a str, start: usize, notes: &mut Notes<'_>) ->
     if !kept.ends_with(is_blank) {
         let span = start + cut..start + content.trim_end_matches(is_blank).len();
         let sentence = format!(
-            "`{}` begins a comment, also within a value; `{}` remains.",
+            "`{}` begins a comment, even within a value; `{}` remains.",
             &comment[..1],
             quoted(kept)
         );

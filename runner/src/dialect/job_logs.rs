@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 /// The logs of one job.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct JobLogs {
-    /// Number of its first worker, from 1.
+    /// Number of its first worker, counting from 1.
     pub first_number: u32,
     pub workers: u32,
     pub logs: Vec<JobLog>,
@@ -30,11 +30,11 @@ pub(crate) struct JobLog {
 /// The maximum of fio's `log_hist_coarseness` (options.c).
 const MAX_COARSENESS: u32 = 6;
 
-/// fio's options that have no effect here, each with the difference.
+/// fio's options that have no effect here, and how the logs differ from fio's as a result.
 const DIFFERENCES: [(&str, &str); 4] = [
     ("log_store_compressed", "the logs are not compressed"),
     ("log_compression", "the logs are not compressed"),
-    ("log_window_value", "the logs have mean values"),
+    ("log_window_value", "the logs contain mean values"),
     ("log_issue_time", "the logs have no column for it"),
 ];
 
@@ -67,7 +67,7 @@ fn sentences(options: &Options, logs: &[JobLog]) -> Vec<String> {
         .collect();
     if logs.iter().any(|log| log.interval_ms == 0) {
         sentences.push(
-            "log_avg_msec is not set: the logs have one line per 100 ms instead of one per I/O."
+            "log_avg_msec is not set: the logs contain one line per 100 ms instead of one per I/O."
                 .into(),
         );
     }
@@ -120,7 +120,7 @@ fn logs(job: &FioJob) -> Vec<JobLog> {
         latency(LogKind::Latency, "disable_lat"),
         latency(LogKind::SubmissionLatency, "disable_slat"),
         latency(LogKind::CompletionLatency, "disable_clat"),
-        // Without an interval, fio's file remains empty.
+        // If no interval is set, fio's file remains empty.
         log(
             LogKind::LatencyHistogram,
             if histogram_ms > 0 {

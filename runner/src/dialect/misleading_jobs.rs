@@ -9,28 +9,31 @@ use crate::dialect::{
     options::Options,
 };
 
-/// Engines with one I/O in flight.
+/// Engines that keep only one I/O in flight.
 const SYNCHRONOUS: [&str; 6] = ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"];
 /// Engines that do not access files or devices.
 const NO_FILES: [&str; 4] = ["null", "io_uring_nop", "cpuio", "net"];
 
 pub(crate) fn add_notes(job: &FioJob, host: &HostFacts<'_>, notes: &mut Notes<'_>) {
-    defaults(job, notes);
-    missing_devices(&job.options, host, notes);
+    report_defaults(job, notes);
+    report_missing_devices(&job.options, host, notes);
     for (entry, text) in [
         depth(&job.options),
-        same_seed(&job.options),
+        repeated_offsets(&job.options),
         end_fsync(&job.options),
-        wraps(&job.options),
+        restart_drops_cache(&job.options),
     ]
     .into_iter()
     .flatten()
     {
         notes.info(&entry.span, Some(entry.option.name), text);
     }
-    for (entry, text) in [ramp(&job.options), depth_with_psync(&job.options)]
-        .into_iter()
-        .flatten()
+    for (entry, text) in [
+        ramp(&job.options),
+        depth_with_synchronous_engine(&job.options),
+    ]
+    .into_iter()
+    .flatten()
     {
         notes.warning(&entry.span, Some(entry.option.name), text);
     }
@@ -46,11 +49,11 @@ fn engine(options: &Options) -> &str {
     options.text("ioengine").unwrap_or(DEFAULT_ENGINE)
 }
 
-fn defaults(job: &FioJob, notes: &mut Notes<'_>) {
+fn report_defaults(job: &FioJob, notes: &mut Notes<'_>) {
     let options = &job.options;
     if options.get("ioengine").is_none() {
         let sentence = format!(
-            "{}: no ioengine is given, so fio uses psync.",
+            "{}: ioengine is not set, so fio uses psync.",
             quoted(&job.name)
         );
         let remedy = "Set ioengine=io_uring for a queue depth above 1.";
@@ -68,7 +71,7 @@ fn defaults(job: &FioJob, notes: &mut Notes<'_>) {
         None => {
             let name = quoted(&job.name);
             let sentence = format!(
-                "{name}: direct is not given, so I/O goes through the page cache (direct=0)."
+                "{name}: direct is not set, so I/O goes through the page cache (direct=0)."
             );
             notes.warning(
                 &job.span,
@@ -98,7 +101,7 @@ fn writes(options: &Options) -> bool {
     name.contains("write") || matches!(name, "rw" | "randrw")
 }
 
-/// Rejects the jobs that write, because of `--readonly`.
+/// Rejects jobs that write, as `--readonly` does in fio.
 pub(crate) fn reject_writes(jobs: &[FioJob], notes: &mut Notes<'_>) {
     for job in jobs {
         let Some(entry) = job.options.get("rw") else {
@@ -112,7 +115,7 @@ pub(crate) fn reject_writes(jobs: &[FioJob], notes: &mut Notes<'_>) {
     }
 }
 
-fn missing_devices(options: &Options, host: &HostFacts<'_>, notes: &mut Notes<'_>) {
+fn report_missing_devices(options: &Options, host: &HostFacts<'_>, notes: &mut Notes<'_>) {
     let Some(entry) = options.get("filename") else {
         return;
     };
@@ -120,22 +123,23 @@ fn missing_devices(options: &Options, host: &HostFacts<'_>, notes: &mut Notes<'_
     for path in files.filter(|path| path.starts_with("/dev/")) {
         if (host.path_kind)(path) == PathKind::Missing && !path.starts_with("/dev/shm/") {
             let sentence = format!(
-                "{} does not exist. fio would create a file of this name in memory and measure it.",
+                "{} does not exist. fio would create a file with this name in memory and measure it.",
                 quoted(path)
             );
-            let remedy = "Use a device that exists; the plan rejects this one.";
+            let remedy = "Use an existing device; the plan rejects this one.";
             let text = NoteText::new("missing_device", sentence, remedy);
             notes.warning(&entry.span, Some("filename"), text);
         }
     }
 }
 
-fn depth_with_psync(options: &Options) -> JobNote<'_> {
+fn depth_with_synchronous_engine(options: &Options) -> JobNote<'_> {
     let entry = options.get("iodepth")?;
     let depth = options.number("iodepth")?;
     let engine = engine(options);
     (depth > 1 && SYNCHRONOUS.contains(&engine)).then(|| {
-        let sentence = format!("iodepth={depth} has no effect: {engine} has one I/O in flight.");
+        let sentence =
+            format!("iodepth={depth} has no effect: {engine} keeps only one I/O in flight.");
         let remedy = "Use ioengine=io_uring, or numjobs for more I/Os in flight.";
         (entry, NoteText::new("depth_with_psync", sentence, remedy))
     })
@@ -146,13 +150,13 @@ fn depth(options: &Options) -> JobNote<'_> {
     let entry = options.get("iodepth")?;
     let is_buffered = !is_on(options, "direct");
     (options.number("iodepth")? > 1 && is_buffered && engine(options) == "libaio").then(|| {
-        let sentence = "Buffered I/O of libaio is synchronous: the queue depth is not reached.";
+        let sentence = "Buffered libaio I/O is synchronous, so the queue depth is not reached.";
         let remedy = "Use direct=1, or ioengine=io_uring.";
         (entry, NoteText::new("buffered_libaio", sentence, remedy))
     })
 }
 
-fn same_seed(options: &Options) -> JobNote<'_> {
+fn repeated_offsets(options: &Options) -> JobNote<'_> {
     let rw = options.get("rw")?;
     let is_random = options.text("rw")?.starts_with("rand");
     let is_fixed = options.flag("randrepeat") != Some(false) && options.get("randseed").is_none();
@@ -166,7 +170,7 @@ fn same_seed(options: &Options) -> JobNote<'_> {
 fn end_fsync(options: &Options) -> JobNote<'_> {
     let entry = options.get("end_fsync")?;
     (is_on(options, "end_fsync") && writes(options)).then(|| {
-        let sentence = "fio counts the final fsync as part of the runtime and bandwidth, but not of the latencies; here it is a separate phase.";
+        let sentence = "fio includes the final fsync in the runtime and the bandwidth, but not in the latencies; in Leadline, it is a separate phase.";
         (entry, NoteText::new("end_fsync_in_runtime", sentence, ""))
     })
 }
@@ -180,7 +184,7 @@ fn ramp(options: &Options) -> JobNote<'_> {
     })
 }
 
-fn wraps(options: &Options) -> JobNote<'_> {
+fn restart_drops_cache(options: &Options) -> JobNote<'_> {
     let entry = options.get("time_based")?;
     let is_cached = !is_on(options, "direct")
         && options.flag("invalidate") != Some(false)

@@ -125,7 +125,7 @@ impl FlawedValue<'_> {
         NoteText::new(code, sentence, remedy)
     }
 
-    /// `4k-16k`
+    /// A pair of numbers, such as `4k-16k`.
     fn pair(&self) -> NoteText {
         let sentence = format!("`{}` is not a range: it sets {}.", self.text, self.meaning);
         let remedy = match self.option.name {

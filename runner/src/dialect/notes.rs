@@ -139,7 +139,7 @@ impl<'a> Notes<'a> {
         self.errors >= MAX_ERRORS
     }
 
-    /// Notes and questions in the order of the text.
+    /// Notes and questions, sorted by their positions in the text.
     pub(crate) fn finish(mut self) -> (Vec<ImportNote>, Vec<ImportQuestion>) {
         self.notes
             .sort_by_key(|note| (note.span, std::cmp::Reverse(note.severity)));
@@ -161,7 +161,7 @@ impl<'a> Notes<'a> {
     }
 }
 
-/// Text for a sentence: shortened, without control characters.
+/// Prepares text for use in a sentence: shortens it, and removes control characters.
 pub(crate) fn quoted(text: &str) -> String {
     let mut short: String = text.chars().take(MAX_QUOTED).collect();
     if short.len() < text.len() {

@@ -1,4 +1,4 @@
-//! Notes about options that are unknown, invalid, without effect or rejected.
+//! Notes about options that are unknown, invalid, ignored or rejected.
 
 use crate::dialect::{
     notes::{NoteText, Notes, quoted},
@@ -44,7 +44,7 @@ pub(crate) fn invalid_value(option: &FioOption, raw: &RawOption, invalid: &Inval
     match (invalid, option.kind) {
         (Invalid::Missing, OptionKind::Flag) => NoteText::new(
             "bool_without_value",
-            format!("{name} needs a value; fio rejects it without one."),
+            format!("{name} requires a value; fio rejects it without one."),
             format!("Write {name}=1."),
         )
         .replace_with(format!("{}=1", raw.name)),
@@ -55,12 +55,12 @@ pub(crate) fn invalid_value(option: &FioOption, raw: &RawOption, invalid: &Inval
         ),
         (Invalid::NotAFlag, _) if value.starts_with("--") => NoteText::new(
             "bool_without_value",
-            format!("{name} needs a value, so fio takes the next word as its value."),
+            format!("{name} requires a value, so fio takes the next word as its value."),
             format!("Write --{name}=1."),
         ),
         (Invalid::NotAFlag, _) => NoteText::new(
             "bad_value",
-            format!("`{value}` is not a value of {name}."),
+            format!("`{value}` is not a valid value for {name}."),
             "Use 0 or 1.",
         ),
         (Invalid::Spaces, _) => NoteText::new(

@@ -50,19 +50,19 @@ pub(crate) fn job_text(doc: &OptionDoc, entry: &OptionValue) -> String {
             }
         }
         Value::Numbers(slots) => {
-            let default = Amount::Plain(unset(entry.option.name));
+            let default = Amount::Plain(default_if_unset(entry.option.name));
             directions(slots.map(|slot| amount(&slot.unwrap_or(default))))
         }
         Value::Ranges(slots) => {
-            let default = unset("bs");
+            let default = default_if_unset("bs");
             let range = |(min, max)| format!("{}-{}", size_text(min), size_text(max));
             directions(slots.map(|slot| range(slot.unwrap_or((default, default)))))
         }
     }
 }
 
-/// Returns the default for a direction without a value.
-pub(crate) fn unset(name: &str) -> i64 {
+/// Returns the default for a direction that has no value.
+pub(crate) fn default_if_unset(name: &str) -> i64 {
     match name {
         "bs" => 4096,
         "percentage_random" => 100,

@@ -9,7 +9,7 @@ use crate::dialect::{
     section::{RawOption, Section},
     source::Span,
     value::{Amount, Parsed, Value, parse},
-    zones::with_all_sizes,
+    zones::fill_in_zone_sizes,
 };
 use leadline_protocol::job::{
     Job,
@@ -74,7 +74,7 @@ impl Options {
                 return;
             }
             self.set(raw, notes);
-            // On a command line, the options of an engine follow the engine (init.c,
+            // On a command line, an engine's options must follow `ioengine` (init.c,
             // `fio_options_set_ioengine_opts`).
             if !section.is_in_file {
                 self.check_engine(notes);
@@ -142,7 +142,7 @@ impl Options {
         check_value(self, option, raw, notes);
     }
 
-    /// Stores a value after all earlier values, so that it takes precedence.
+    /// Stores a value after all earlier values, so it takes precedence.
     pub(crate) fn store(&mut self, option: &'static FioOption, value: Value, span: Span) {
         let (option, value) = match (option.name, value) {
             // fio stores both options in one variable, one of them negated (options.c).
@@ -170,7 +170,7 @@ impl Options {
     }
 }
 
-/// Passes a value of the job to the parser of jobs, and reports its errors.
+/// Passes a job's value to the job parser, and reports its errors.
 fn check_value(options: &Options, option: &FioOption, raw: &RawOption, notes: &mut Notes<'_>) {
     let Some(entry) = options.get(option.name) else {
         return;
@@ -203,7 +203,7 @@ fn check_value(options: &Options, option: &FioOption, raw: &RawOption, notes: &m
     }
     let directory = options.text("directory").unwrap_or_default();
     if option.name == "directory" && directory.replace("\\:", "").contains(':') {
-        let sentence = "Several directories in one job are not supported.";
+        let sentence = "Multiple directories in one job are not supported.";
         let text = NoteText::new("unsupported_value", sentence, "Use one job per directory.");
         notes.error(&raw.value_span, name, text);
         return;
@@ -229,7 +229,7 @@ fn resolve_sizes(option: &FioOption, parsed: &mut Parsed, kb_base: u64) {
         return;
     };
     if option.name == "random_distribution" {
-        if let Some(zones) = with_all_sizes(text) {
+        if let Some(zones) = fill_in_zone_sizes(text) {
             *text = zones;
         } else if let Some(blocks) = text.strip_prefix("sequence:") {
             // A comma separates directions in a job.

@@ -15,7 +15,7 @@ pub(crate) fn waves(jobs: &[FioJob], notes: &mut Notes<'_>) -> Vec<Vec<usize>> {
         if job.options.flag("stonewall") == Some(true) {
             first_of_segment = waves.len();
         }
-        let after = waited_for(job, &jobs[..index], &wave_of, notes);
+        let after = last_awaited_wave(job, &jobs[..index], &wave_of, notes);
         let wave = after.map_or(first_of_segment, |wave| first_of_segment.max(wave + 1));
         waves.resize_with(waves.len().max(wave + 1), Vec::new);
         waves[wave].push(index);
@@ -26,7 +26,7 @@ pub(crate) fn waves(jobs: &[FioJob], notes: &mut Notes<'_>) -> Vec<Vec<usize>> {
 }
 
 /// Returns the last wave that contains a job named by `wait_for`.
-fn waited_for(
+fn last_awaited_wave(
     job: &FioJob,
     earlier: &[FioJob],
     wave_of: &[usize],

@@ -3,7 +3,7 @@
 use crate::dialect::options::Options;
 
 /// Returns the overridden options, each with a sentence that explains why fio ignores it.
-pub(crate) fn overridden(options: &Options) -> Vec<(&'static str, &'static str)> {
+pub(crate) fn overridden_options(options: &Options) -> Vec<(&'static str, &'static str)> {
     let has = |name: &str| options.get(name).is_some();
     let is_endless = options.flag("time_based") == Some(true)
         && options.number("runtime").unwrap_or(0) == 0
@@ -12,27 +12,27 @@ pub(crate) fn overridden(options: &Options) -> Vec<(&'static str, &'static str)>
         (
             has("bssplit") && has("bs"),
             "bs",
-            "bs is ignored because of bssplit, as in fio.",
+            "bs is ignored because bssplit is set, as in fio.",
         ),
         (
             has("bsrange") && has("bs"),
             "bs",
-            "bs is ignored because of bsrange, as in fio.",
+            "bs is ignored because bsrange is set, as in fio.",
         ),
         (
             has("bssplit") && has("bsrange"),
             "bsrange",
-            "bsrange is ignored because of bssplit, as in fio.",
+            "bsrange is ignored because bssplit is set, as in fio.",
         ),
         (
             is_endless,
             "time_based",
-            "time_based is ignored without a runtime, as in fio.",
+            "time_based is ignored because runtime is not set, as in fio.",
         ),
         (
             has("filename") && has("nrfiles"),
             "nrfiles",
-            "nrfiles is ignored because of filename, as in fio.",
+            "nrfiles is ignored because filename is set, as in fio.",
         ),
     ]
     .into_iter()

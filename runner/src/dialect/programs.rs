@@ -19,7 +19,7 @@ pub(crate) struct Program {
 const TRANSPARENT: [&str; 10] = [
     "sudo", "time", "env", "nohup", "exec", "command", "stdbuf", "doas", "watch", "\\time",
 ];
-/// Commands that run another command and change how it runs, with what to use instead.
+/// Commands that run another command and change how it runs, and what to use instead.
 const WRAPPERS: [(&str, &str); 17] = [
     ("nice", "Set the option nice."),
     ("ionice", "Set the I/O priority of Leadline itself."),
@@ -125,7 +125,7 @@ fn written_file(command: &ShellCommand) -> Option<(String, HereDocument)> {
 
 fn report_written((name, document): &(String, HereDocument), notes: &mut Notes<'_>) {
     let sentence = format!(
-        "`{}` has the contents of the here document; no file is written.",
+        "`{}` contains the text of the here document; no file is written.",
         quoted(name)
     );
     let text = NoteText::new("here_document", sentence, "");
@@ -234,7 +234,7 @@ fn report_other(command: &ShellCommand, has_program: bool, notes: &mut Notes<'_>
             NoteText::new("not_run", sentence, remedy),
         );
     } else {
-        let sentence = format!("`{short}` is not a command of fio or diskspd.");
+        let sentence = format!("`{short}` is not a fio or diskspd command.");
         let remedy = "Paste a fio job file, or fio or diskspd commands.";
         notes.error(
             &word.span,

@@ -39,7 +39,7 @@ fn length(line: &str) -> usize {
     if line.starts_with("$ ") { 2 } else { 0 }
 }
 
-/// Whether commands have prompts. Lines without a prompt are then output.
+/// Whether commands have prompts. If so, lines without a prompt are output.
 pub(crate) fn is_session(text: &str) -> bool {
     text.lines().any(|line| {
         let indent = line.len() - line.trim_start_matches([' ', '\t']).len();

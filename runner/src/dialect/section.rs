@@ -1,15 +1,15 @@
-//! Sections with options, before their values are parsed. Job files and command lines have the same
-//! sections.
+//! Sections and their options, before the values are parsed. Job files and command lines are both
+//! read into sections.
 
 use crate::dialect::source::Span;
 
-/// Options of one job, or of all jobs after a global section.
+/// Options for one job, or for all jobs after a global section.
 #[derive(Debug)]
 pub(crate) struct Section {
     pub name: String,
     pub span: Span,
     pub is_global: bool,
-    /// Whether the section is from a job file instead of a command line.
+    /// Whether the section is from a job file rather than a command line.
     pub is_in_file: bool,
     /// Whether the section begins an additional job file, to which earlier global options do not
     /// apply (init.c, `parse_options`).
@@ -25,9 +25,9 @@ pub(crate) struct RawOption {
     pub name_span: Span,
     /// `None` for an option without `=`.
     pub value: Option<String>,
-    /// Empty range after the name, for an option without a value.
+    /// Empty range after the name, if the option has no value.
     pub value_span: Span,
-    /// Whether the value contains a variable without a value, such as `${SIZE}`.
+    /// Whether the value contains an unset variable, such as `${SIZE}`.
     pub is_open: bool,
 }
 
@@ -35,7 +35,7 @@ impl Section {
     pub(crate) fn new(name: impl Into<String>, span: Span) -> Self {
         let name = name.into();
         Self {
-            // As in fio (init.c, `strncmp(name, "global", 6)`).
+            // Only the prefix is compared, as in fio (init.c, `strncmp(name, "global", 6)`).
             is_global: name.starts_with("global"),
             is_in_file: false,
             starts_file: false,
@@ -48,7 +48,7 @@ impl Section {
 }
 
 impl RawOption {
-    /// From the name to the end of the value.
+    /// The range from the start of the name to the end of the value.
     pub(crate) fn span(&self) -> Span {
         self.name_span.start..self.value_span.end.max(self.name_span.end)
     }

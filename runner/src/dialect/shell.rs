@@ -1,5 +1,5 @@
-//! Splits text into commands as a shell would. Nothing is executed or expanded, except variables
-//! whose values are given.
+//! Splits text into commands as a shell would. Nothing is executed, and only variables whose values
+//! are provided are expanded.
 
 mod words;
 
@@ -20,12 +20,12 @@ pub(crate) struct ShellCommand {
     pub words: Vec<Word>,
     /// Separator before the next command.
     pub end: Separator,
-    /// Redirections and the other commands of a pipe, which are ignored.
+    /// Redirections and the other commands in a pipeline, which are ignored.
     pub ignored: Vec<(Span, &'static str)>,
-    /// The here document for standard input. If there are several redirections, the last one
+    /// The here document for standard input. If there are multiple redirections, the last one
     /// applies.
     pub here_document: Option<HereDocument>,
-    /// The file that the standard output is written to.
+    /// The file that standard output is written to.
     pub output: Option<String>,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct HereDocument {
     pub span: Span,
     /// Whole lines.
     pub body: Span,
-    /// Whether the delimiter is quoted, so that the shell does not change the body.
+    /// Whether the delimiter is quoted. If so, the shell does not change the body.
     pub is_quoted: bool,
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct Word {
     pub span: Span,
     /// Whether the word contains a command, such as `$(date)`.
     pub has_command: bool,
-    /// Whether the word contains a variable without a value.
+    /// Whether the word contains an unset variable.
     pub is_open: bool,
 }
 
@@ -86,7 +86,7 @@ pub(crate) fn commands(
 struct Lexer<'a, 'n, 's> {
     text: &'a str,
     at: usize,
-    /// Given variables, and those assigned in the text.
+    /// Variables provided by the caller or assigned in the text.
     assigned: BTreeMap<String, String>,
     commands: Vec<ShellCommand>,
     current: ShellCommand,
@@ -125,18 +125,18 @@ impl Lexer<'_, '_, '_> {
                 c if is_blank(c) => self.skip_blank(c),
                 '#' => self.skip_line(),
                 '\\' if self.is_continuation() => self.continue_line(),
-                ';' | '&' | '|' => self.operator(c),
-                '>' | '<' => self.redirection(self.at),
+                ';' | '&' | '|' => self.read_operator(c),
+                '>' | '<' => self.skip_redirection(self.at),
                 '(' | ')' => {
                     let text = NoteText::new(
                         "shell_syntax",
                         "Subshells are not supported.",
-                        "Paste the commands only.",
+                        "Paste only the commands.",
                     );
                     self.notes.error(&(self.at..self.at + 1), None, text);
                     self.at += 1;
                 }
-                _ => self.word(),
+                _ => self.add_word(),
             }
         }
         self.end_command(Separator::Then);
@@ -157,7 +157,7 @@ impl Lexer<'_, '_, '_> {
             lines += u32::from(!is_fence);
         }
         if lines > 0 {
-            let sentence = "Lines without a prompt are output of the command, and are skipped.";
+            let sentence = "Lines without a prompt are command output, and are skipped.";
             let text = NoteText::new("output", sentence, "");
             self.notes.info(&(start..self.at), None, text);
         }
@@ -192,10 +192,10 @@ impl Lexer<'_, '_, '_> {
         }
     }
 
-    fn operator(&mut self, c: char) {
+    fn read_operator(&mut self, c: char) {
         if self.rest().starts_with("&>") {
             self.at += 1;
-            return self.redirection(self.at - 1);
+            return self.skip_redirection(self.at - 1);
         }
         let is_double = self.rest()[1..].starts_with(c);
         self.at += if is_double { 2 } else { 1 };
@@ -208,8 +208,8 @@ impl Lexer<'_, '_, '_> {
         self.end_command(end);
     }
 
-    /// Skips `> file`, `2>&1`, `<<EOF` and the like.
-    fn redirection(&mut self, start: usize) {
+    /// Skips `> file`, `2>&1`, `<<EOF` and similar redirections.
+    fn skip_redirection(&mut self, start: usize) {
         let is_here_document = self.rest().starts_with("<<") && !self.rest().starts_with("<<<");
         while self
             .peek()
@@ -263,7 +263,7 @@ impl Lexer<'_, '_, '_> {
         }
     }
 
-    fn word(&mut self) {
+    fn add_word(&mut self) {
         let start = self.at;
         let word = self.read_word();
         let is_number =
@@ -272,10 +272,10 @@ impl Lexer<'_, '_, '_> {
             && self.peek().is_some_and(|c| c == '>' || c == '<')
             && self.at - start == word.text.len()
         {
-            return self.redirection(start);
+            return self.skip_redirection(start);
         }
         if self.at == start {
-            // This character does not begin a word.
+            // Skip a character that does not begin a word.
             self.next();
             return;
         }

@@ -25,7 +25,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Limits the source to some whole lines, without changing their positions.
+    /// Restricts the source to a range of whole lines, without changing their positions.
     pub(crate) fn part(&self, part: Span) -> Self {
         Self {
             text: self.text,
@@ -54,7 +54,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Lines with their byte offsets, without line ends.
+    /// Lines with their byte offsets, without line endings.
     pub(crate) fn lines(&self) -> impl Iterator<Item = (usize, &'a str)> + '_ {
         let text = self.text;
         let lines = self.lines.iter().enumerate();

@@ -21,7 +21,7 @@ pub(crate) fn substitute(
     host: &HostFacts<'_>,
     notes: &mut Notes<'_>,
 ) -> (String, bool) {
-    let (line, is_open) = with_variables(line, span, variables, notes);
+    let (line, is_open) = replace_variables(line, span, variables, notes);
     let mut replaced = line.clone();
     for (keyword, value) in [
         ("$pagesize", host.page_size),
@@ -37,10 +37,10 @@ pub(crate) fn substitute(
     if replaced == line || is_open {
         return (replaced, is_open);
     }
-    (computed(&replaced, span, notes), false)
+    (compute_expression(&replaced, span, notes), false)
 }
 
-fn with_variables(
+fn replace_variables(
     line: &str,
     span: &Span,
     variables: &BTreeMap<String, String>,
@@ -60,7 +60,7 @@ fn with_variables(
                 text += value;
                 // Only the variable's name is quoted, because its value may be secret.
                 let name = format!("${{{}}}", quoted(name));
-                let sentence = format!("{name} is replaced by the value of this variable.");
+                let sentence = format!("{name} is replaced with the value of this variable.");
                 notes.info(span, None, NoteText::new("variable", sentence, ""));
             }
             None => {
@@ -76,7 +76,7 @@ fn with_variables(
 }
 
 /// fio passes the value to `bc` if it contains an operator.
-fn computed(line: &str, span: &Span, notes: &mut Notes<'_>) -> String {
+fn compute_expression(line: &str, span: &Span, notes: &mut Notes<'_>) -> String {
     let Some((name, value)) = line.split_once('=') else {
         return line.into();
     };

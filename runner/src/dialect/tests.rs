@@ -1,4 +1,4 @@
-//! Tests of imported documents.
+//! Tests for imported documents.
 
 use crate::dialect::{HostFacts, PathKind, import};
 use leadline_protocol::import::{Import, ImportRequest};
@@ -167,7 +167,7 @@ fn documents_are_valid_or_null() {
 }
 
 #[test]
-fn replaced_variables_are_noted_without_their_values() {
+fn notes_on_variables_omit_their_values() {
     let import = imported("[j]\nfilename=${X}/f", &[("X", "/srv/secret")]);
     let mut notes = import.notes.iter();
     let note = notes.find(|note| note.code == "variable").unwrap();
@@ -175,7 +175,7 @@ fn replaced_variables_are_noted_without_their_values() {
 }
 
 #[test]
-fn values_with_line_breaks_are_requested_again() {
+fn variables_with_line_breaks_are_requested_again() {
     let import = imported("[j]\nfilename=${X}", &[("X", "f\nexec_prerun=reboot")]);
     assert_eq!(import.document, None);
     assert_eq!(import.questions[0].name, "X");

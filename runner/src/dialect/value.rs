@@ -35,7 +35,7 @@ pub(crate) struct Parsed {
 /// Why fio rejects a value.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) enum Invalid {
-    /// The option needs a value.
+    /// The option requires a value.
     Missing,
     /// Not a number, time or range.
     NotANumber,
@@ -48,7 +48,7 @@ pub(crate) enum Invalid {
 /// Parses the value of an option.
 ///
 /// # Errors
-/// Why fio rejects it.
+/// Returns why fio rejects it.
 pub(crate) fn parse(kind: OptionKind, text: Option<&str>, kb_base: u64) -> Result<Parsed, Invalid> {
     let Some(text) = text else {
         return match kind {
@@ -127,7 +127,7 @@ fn numbers(kind: OptionKind, text: &str, kb_base: u64) -> Result<Parsed, Invalid
         | OptionKind::Times
         | OptionKind::TimeRange
         | OptionKind::NumberRange => Value::Numbers(slots),
-        // fio calls the option's callback with each piece, so the last piece applies.
+        // fio calls the option's callback for each part, so the last part applies.
         OptionKind::Extent => Value::Number(
             slots
                 .into_iter()
@@ -157,8 +157,8 @@ fn amount(kind: OptionKind, piece: &str, number: &Number) -> Amount {
     }
 }
 
-/// Stores one piece of a value. The first piece sets reads, the second writes, the third trims. The
-/// last one also sets the remaining directions.
+/// Stores one part of a value. The first part sets reads, the second sets writes, and the third
+/// sets trims. The last part also sets the remaining directions.
 fn store<T: Copy>(slots: &mut [Option<T>; 3], index: usize, is_last: bool, value: T) {
     let end = if is_last { slots.len() } else { index + 1 };
     for slot in slots.iter_mut().take(end).skip(index) {
@@ -173,7 +173,7 @@ struct Pieces<'a> {
     is_pair: bool,
 }
 
-/// Splits a value at commas; the part after the last comma also at `:` or `-`.
+/// Splits a value at commas, and the part after the last comma also at `:` or `-`.
 fn pieces(text: &str, is_number: bool) -> Pieces<'_> {
     let mut parts = Vec::new();
     let mut rest = text;
@@ -191,7 +191,7 @@ fn pieces(text: &str, is_number: bool) -> Pieces<'_> {
             }
             continue;
         }
-        // A minus sign at the start belongs to the number.
+        // A minus sign at the start is part of the number.
         let minus = rest.char_indices().skip(1).find(|(_, c)| *c == '-');
         let separator = rest.find(':').or(minus.map(|(at, _)| at));
         let Some(separator) = separator.filter(|_| is_number) else {
@@ -271,7 +271,7 @@ mod tests {
         }
     }
 
-    /// Checked with `fio --debug=parse` of fio 3.33.
+    /// Verified with `fio --debug=parse` in fio 3.33.
     #[test]
     fn directions_are_split_as_in_fio() {
         let k = |read: i64, write: i64, trim: i64| {
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn single_values_use_the_first_piece_and_extents_the_last() {
+    fn numbers_use_the_start_of_a_range_and_extents_use_the_end() {
         let one = |kind, text| parse(kind, Some(text), 1024).map(|parsed| parsed.value);
         assert_eq!(
             one(OptionKind::Number, "4-8"),

@@ -2,7 +2,7 @@
 
 /// Completes a distribution such as `zoned:50/5:30/15:20/,10/90:90/10`: adds missing sizes, and its
 /// name in each direction. Zones without a size share the rest of the region.
-pub(crate) fn with_all_sizes(distribution: &str) -> Option<String> {
+pub(crate) fn fill_in_zone_sizes(distribution: &str) -> Option<String> {
     let zones = distribution.strip_prefix("zoned:")?;
     let directions: Option<Vec<String>> = zones.split(',').map(direction).collect();
     Some(directions?.join(","))
@@ -31,7 +31,7 @@ fn direction(zones: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::with_all_sizes;
+    use super::fill_in_zone_sizes;
 
     #[test]
     fn zones_without_a_size_share_the_rest() {
@@ -47,7 +47,7 @@ mod tests {
             ("zoned:60/110:40/", None),
             ("zipf:1.2", None),
         ] {
-            assert_eq!(with_all_sizes(text).as_deref(), want, "{text}");
+            assert_eq!(fill_in_zone_sizes(text).as_deref(), want, "{text}");
         }
     }
 }

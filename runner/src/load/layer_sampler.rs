@@ -28,7 +28,7 @@ use crate::{
         pattern::io::{Io, Kind},
         stats::WorkerStats,
     },
-    system::layers::{StoredFile, lookup::spanned},
+    system::layers::{StoredFile, lookup::spanned_bytes},
 };
 use leadline_protocol::{plan::job::ResolvedJob, verdict::StorageLayer};
 use std::{ops::Range, sync::Arc};
@@ -117,7 +117,7 @@ impl LayerSampler {
         // Excludes pages under writeback: their old data reaches the device, and the write makes
         // them dirty again.
         let dirty = before.and_then(|before| before.dirty);
-        let was_dirty = dirty.is_some_and(|dirty| dirty >= spanned(&range));
+        let was_dirty = dirty.is_some_and(|dirty| dirty >= spanned_bytes(&range));
         self.writes.push(WriteSample {
             io: *io,
             weight: self.interval.length(),
@@ -138,7 +138,7 @@ impl LayerSampler {
                 stats.written.add_known(weight, StorageLayer::PageCache);
             }
             (below, Some(dirty)) => {
-                let dirtied = spanned(&range).saturating_sub(dirty);
+                let dirtied = spanned_bytes(&range).saturating_sub(dirty);
                 stats.written.add_dirtying(weight, below, dirtied);
             }
         }

@@ -5,7 +5,7 @@ use crate::{
     run::event_sink::EventSink,
     system::target::{
         Targets,
-        cancellable::{HUNG_TIMEOUT, within},
+        cancellable::{HUNG_TIMEOUT, run_with_timeout},
     },
 };
 use leadline_protocol::{
@@ -34,7 +34,7 @@ pub(crate) fn clean_up(
         sink.phase(Phase::CleanUp, PhaseState::Begin);
     }
     let removed = if is_hung {
-        within(HUNG_TIMEOUT, "clean-up", work).unwrap_or_else(|| Err(not_removed()))
+        run_with_timeout(HUNG_TIMEOUT, "clean-up", work).unwrap_or_else(|| Err(not_removed()))
     } else {
         work()
     };

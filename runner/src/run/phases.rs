@@ -26,7 +26,7 @@ use crate::{
         },
         probes::thermal::throttles,
         target::{
-            cancellable::{HUNG_TIMEOUT, within},
+            cancellable::{HUNG_TIMEOUT, run_with_timeout},
             layout_data::LayoutData,
         },
     },
@@ -166,7 +166,7 @@ fn run_workers(
 /// Observes the targets with a timeout, because system calls such as FIEMAP can block on storage
 /// that does not respond.
 fn observe_hung(targets: TargetObservers, stop: StopSignal) -> Observation {
-    let finished = within(HUNG_TIMEOUT, "observe", move || targets.finish(&stop));
+    let finished = run_with_timeout(HUNG_TIMEOUT, "observe", move || targets.finish(&stop));
     finished.unwrap_or_else(|| {
         let reason = "the storage did not respond at the end of the run";
         Observation {

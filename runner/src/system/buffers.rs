@@ -21,17 +21,18 @@ pub(crate) struct BufferPool {
 unsafe impl Send for BufferPool {}
 
 impl BufferPool {
-    /// Maps `slots` slots of at least `bytes` bytes and touches every page, so that no page faults
-    /// occur during the measurement.
+    /// Maps `slots` slots of at least `bytes` bytes and touches every page, so no page faults occur
+    /// during the measurement.
     ///
     /// # Errors
-    /// ENOMEM, including if too few huge pages are reserved or the size exceeds the address space.
+    /// Returns ENOMEM if memory is insufficient, too few huge pages are reserved, or the size
+    /// exceeds the address space.
     pub(crate) fn new(slots: usize, bytes: usize, pages: BufferPages) -> io::Result<Self> {
         Self::map(slots.max(1), bytes, pages, false)
     }
 
-    /// Like `new`, with a second buffer per slot for writes.
-    pub(crate) fn with_write_buffers(
+    /// Like `new`, but gives each slot a separate buffer for writes.
+    pub(crate) fn new_with_write_buffers(
         slots: usize,
         bytes: usize,
         pages: BufferPages,
@@ -66,11 +67,11 @@ impl BufferPool {
         Ok(pool)
     }
 
-    /// Requests the page size, and writes to every page.
+    /// Applies the page size setting, and writes to every page.
     fn touch(&self, pages: BufferPages) -> io::Result<()> {
         let advice = match pages {
-            // Disables huge pages, which the host may use by default and which would change the
-            // results.
+            // Disables transparent huge pages, which the host may enable by default and which would
+            // change the results.
             BufferPages::Mmap => Some(Advice::LinuxNoHugepage),
             BufferPages::Thp => Some(Advice::LinuxHugepage),
             BufferPages::Mmaphuge => None,
@@ -79,13 +80,14 @@ impl BufferPool {
         if let Some(advice) = advice {
             // SAFETY: the advice affects only this mapping, and does not change its contents.
             let advised = unsafe { madvise(base.cast(), self.length, advice) };
-            // EINVAL: a kernel without huge pages has only base pages.
+            // EINVAL means that the kernel does not support huge pages, so all pages are base
+            // pages.
             if pages != BufferPages::Mmap {
                 advised?;
             }
         }
         for offset in (0..self.length).step_by(BufferPages::SMALL as usize) {
-            // SAFETY: the offset is within the mapping, to which no other pointers exist yet.
+            // SAFETY: the offset is within the mapping, and no other pointers into it exist yet.
             unsafe { base.add(offset).write_volatile(0) };
         }
         Ok(())
@@ -94,7 +96,7 @@ impl BufferPool {
     /// Keeps the mapping in memory until it is released.
     ///
     /// # Errors
-    /// ENOMEM and EPERM above the limit on locked memory.
+    /// Returns ENOMEM or EPERM if the limit on locked memory is exceeded.
     pub(crate) fn lock(&self) -> io::Result<()> {
         // SAFETY: locking does not change the contents of the mapping.
         unsafe { mlock(self.base.as_ptr().cast(), self.length)? };
@@ -110,11 +112,11 @@ impl BufferPool {
     #[inline]
     pub(crate) fn slot(&self, slot: u32) -> *mut u8 {
         debug_assert!((slot as usize) < self.slots);
-        // SAFETY: slot numbers are below `slots`, so the sum stays within the mapping.
+        // SAFETY: slot numbers are less than `slots`, so the sum stays within the mapping.
         unsafe { self.base.as_ptr().add(slot as usize * self.stride) }
     }
 
-    /// Distance from a slot to its write buffer, in bytes.
+    /// Offset from a slot to its write buffer, in bytes.
     pub(crate) fn write_offset(&self) -> usize {
         if self.has_write_buffers {
             self.slots * self.stride
@@ -147,8 +149,8 @@ fn layout(slots: usize, bytes: usize, pages: BufferPages) -> Option<(usize, usiz
 
 impl Drop for BufferPool {
     fn drop(&mut self) {
-        // SAFETY: `new` created the mapping with this length, and no pointers into it remain: the
-        // loop leaks the pool if I/O is still in flight.
+        // SAFETY: `new` created the mapping with this length, and no pointers into it remain,
+        // because the I/O loop leaks the pool if I/O is still in flight.
         let _ = unsafe { munmap(self.base.as_ptr().cast(), self.length) };
     }
 }

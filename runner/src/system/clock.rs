@@ -1,5 +1,5 @@
 //! Monotonic time in nanoseconds. Wall-clock time is read once per run, and only for display, so
-//! that clock adjustments do not affect results.
+//! clock adjustments do not affect results.
 
 #[cfg(test)]
 pub(crate) mod fixture;
@@ -22,8 +22,8 @@ pub(crate) trait Clock {
     fn sleep_until(&self, due_ns: u64);
 }
 
-/// CLOCK_MONOTONIC (clock_gettime(2)): the same in all threads. Its rate may be adjusted, but it is
-/// never set.
+/// CLOCK_MONOTONIC (clock_gettime(2)): the same in all threads. Its rate may be adjusted, but it
+/// never jumps.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Monotonic;
 
@@ -44,7 +44,7 @@ impl Clock for Monotonic {
     }
 }
 
-/// Unix time in milliseconds; 0 if the host's clock is before 1970.
+/// Unix time in milliseconds; 0 if the host's clock is set to a time before 1970.
 pub(crate) fn wall_ms() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| since.as_millis() as u64)

@@ -42,7 +42,7 @@ use std::{
     sync::Arc,
 };
 
-/// The option to which all guard problems refer.
+/// The option that all guard problems refer to.
 const FIELD: &str = "filename";
 
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -73,8 +73,8 @@ impl Purpose {
 /// Permission to use a target.
 #[derive(Debug, Default)]
 pub(crate) struct Admission {
-    /// Holds the device open with O_EXCL, so that no other program can mount it, use it for swap or
-    /// stack another device on it; `None` for files and for reading.
+    /// Holds the device open with O_EXCL, so no other program can mount it, use it for swap, or
+    /// stack another device on it; `None` for files and for reads.
     pub claim: Option<OwnedFd>,
     /// Like `claim`, for the backing devices of loop devices.
     #[expect(dead_code, reason = "held open")]
@@ -85,11 +85,11 @@ pub(crate) struct Admission {
 pub(crate) struct Guard {
     pub host: Inventory,
     pub permissions: Permissions,
-    /// Loop devices that the run itself attached to files to which it may write.
+    /// Loop devices that the run itself attached to files that it may write to.
     run_loops: Vec<Dev>,
-    /// Directory of the server's database and token.
+    /// Directory that contains the server's database and token.
     results: Option<PathBuf>,
-    /// Limit on the data that is read to verify that the jobs' regions are blank.
+    /// Limits how much data is read to verify that the jobs' regions are blank.
     read_limit: Arc<ReadLimit>,
 }
 
@@ -106,7 +106,7 @@ impl Guard {
             permissions: permissions.clone(),
             run_loops: Vec::new(),
             results: None,
-            read_limit: ReadLimit::of_plan().into(),
+            read_limit: ReadLimit::for_plan().into(),
         }
     }
 
@@ -132,7 +132,7 @@ impl Guard {
 
     /// `path` must be canonical. Returns true for all paths if there are no target roots.
     pub(crate) fn is_under_root(&self, path: &Path) -> bool {
-        !self.permissions.has_roots() || self.permissions.root_of(path).is_some()
+        !self.permissions.has_roots() || self.permissions.root_containing(path).is_some()
     }
 
     /// Returns true for paths in the data directory, except those under a target root inside it.
@@ -146,9 +146,9 @@ impl Guard {
     }
 
     /// # Errors
-    /// Codes: `not_a_block_device`, `not_a_file`, `outside_roots`, `results`, `hard_linked`,
-    /// `backs_loop`, `swap_file`, `read_only`, `permission_denied`, `device_in_use`, `no_medium`,
-    /// `raw_write_refused`, `ambiguous_identity`, `identity_changed`.
+    /// Problem codes: `not_a_block_device`, `not_a_file`, `outside_roots`, `results`,
+    /// `hard_linked`, `backs_loop`, `swap_file`, `read_only`, `permission_denied`, `device_in_use`,
+    /// `no_medium`, `raw_write_refused`, `ambiguous_identity`, `identity_changed`.
     pub(crate) fn admit(
         &self,
         found: &ResolvedPath,

@@ -1,5 +1,5 @@
-//! Facts about the host: block devices, mounts and the kernel. An unavailable value is null, with
-//! the reason in `absent`.
+//! Facts about the host: block devices, mounts and the kernel. If a value is unavailable, it is
+//! null, and `absent` contains the reason.
 
 pub(crate) mod access_time;
 pub(crate) mod aio_support;

@@ -1,4 +1,4 @@
-//! Checks whether a host is idle: the run's devices have no I/O, and little data is waiting for
+//! Checks whether a host is idle: no I/O reaches the run's devices, and little data is waiting for
 //! writeback.
 
 use crate::system::{
@@ -33,20 +33,23 @@ impl IdleProbe {
         }
     }
 
-    /// Returns the reason that the host is not idle: I/Os in flight, I/Os since the last call, or
-    /// dirty memory.
+    /// Returns why the host is not idle: I/Os in flight, I/Os since the last call, or dirty memory.
     pub(crate) fn busy_reason(&mut self) -> Option<String> {
         let counts = self.disks.read();
         let last = std::mem::replace(&mut self.last, counts);
         let devices = self.disks.names.all.iter();
         let mut readings = devices.zip(&last).zip(&self.last);
         readings
-            .find_map(|((name, last), now)| busy(name, last.as_ref(), now.as_ref()))
+            .find_map(|((name, last), now)| device_busy_reason(name, last.as_ref(), now.as_ref()))
             .or_else(|| dirty(&fs::read_to_string(self.kernel.proc.join("meminfo")).ok()?))
     }
 }
 
-fn busy(name: &str, last: Option<&DeviceCounts>, now: Option<&DeviceCounts>) -> Option<String> {
+fn device_busy_reason(
+    name: &str,
+    last: Option<&DeviceCounts>,
+    now: Option<&DeviceCounts>,
+) -> Option<String> {
     let (Some(last), Some(now)) = (last, now) else {
         return Some(format!("the counters of {name} cannot be read"));
     };
@@ -62,7 +65,7 @@ fn busy(name: &str, last: Option<&DeviceCounts>, now: Option<&DeviceCounts>) -> 
         let noun = if now.in_flight == 1 { "I/O" } else { "I/Os" };
         return Some(format!("{name} has {} {noun} in flight", now.in_flight));
     }
-    (ios(last) != ios(now)).then(|| format!("{name} completes I/Os"))
+    (ios(last) != ios(now)).then(|| format!("{name} is completing I/Os"))
 }
 
 fn dirty(meminfo: &str) -> Option<String> {
@@ -89,25 +92,25 @@ mod tests {
     }
 
     #[test]
-    fn any_io_is_busy() {
+    fn any_io_counts_as_busy() {
         let idle = counts([5, 6, 7, 8], 0);
-        assert_eq!(busy("vda", Some(&idle), Some(&idle)), None);
+        assert_eq!(device_busy_reason("vda", Some(&idle), Some(&idle)), None);
         for index in 0..4 {
             let mut ios = [5, 6, 7, 8];
             ios[index] += 1;
-            let text = busy("vda", Some(&idle), Some(&counts(ios, 0)));
-            assert_eq!(text.as_deref(), Some("vda completes I/Os"));
+            let text = device_busy_reason("vda", Some(&idle), Some(&counts(ios, 0)));
+            assert_eq!(text.as_deref(), Some("vda is completing I/Os"));
         }
-        let in_flight = busy("vda", Some(&idle), Some(&counts([5, 6, 7, 8], 2)));
+        let in_flight = device_busy_reason("vda", Some(&idle), Some(&counts([5, 6, 7, 8], 2)));
         assert_eq!(in_flight.as_deref(), Some("vda has 2 I/Os in flight"));
-        let vanished = busy("vda", Some(&idle), None);
+        let vanished = device_busy_reason("vda", Some(&idle), None);
         assert!(vanished.is_some_and(|text| text.contains("cannot be read")));
         // Counters may be reset or wrap.
-        assert!(busy("vda", Some(&counts([u64::MAX; 4], 0)), Some(&idle)).is_some());
+        assert!(device_busy_reason("vda", Some(&counts([u64::MAX; 4], 0)), Some(&idle)).is_some());
     }
 
     #[test]
-    fn dirty_memory_has_a_limit() {
+    fn too_much_dirty_memory_counts_as_busy() {
         let text = |dirty_kib: u64, writeback_kib: u64| {
             dirty(&format!(
                 "Dirty: {dirty_kib} kB\nWriteback: {writeback_kib} kB\nWritebackTmp: 99999999 kB\n"
@@ -120,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_without_devices_have_no_busy_device() {
+    fn hosts_without_devices_are_not_busy() {
         let mut probe = IdleProbe::new(&[]);
         let reason = probe.busy_reason();
         assert!(reason.is_none_or(|reason| reason.contains("writeback")));

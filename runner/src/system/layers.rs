@@ -32,10 +32,10 @@ pub(crate) struct StoredFile {
     below: Arc<LowerLayer>,
     /// Whether a sync writes the data to the device.
     honors_sync: bool,
-    /// Upper bound on how far readahead may be ahead of a sequential reader, in bytes.
+    /// Upper bound on how far readahead can run ahead of a sequential reader, in bytes.
     readahead_bytes: u64,
     /// Smallest part of a page that can be read into this page cache separately, in bytes; at most
-    /// a page.
+    /// the page size.
     cache_block_bytes: u64,
 }
 
@@ -119,7 +119,7 @@ enum Mapping {
         /// logical addresses.
         is_physical: bool,
     },
-    /// SEEK_DATA and SEEK_HOLE, for filesystems without FIEMAP.
+    /// SEEK_DATA and SEEK_HOLE, for filesystems that do not support FIEMAP.
     Seek,
 }
 
@@ -182,9 +182,9 @@ impl LayerBytes {
         highest.copied().unwrap_or(StorageLayer::Unknown)
     }
 
-    /// Moves the page cache bytes to the lower cache, because the only page cache of a target
-    /// itself is the topmost one; those below belong to backing files.
-    fn below_a_device(mut self) -> Self {
+    /// Moves the page cache bytes to the lower cache, because only the topmost page cache belongs
+    /// to the target itself; those below it belong to backing files.
+    fn with_page_cache_as_lower_cache(mut self) -> Self {
         let cached = std::mem::take(&mut self.0[StorageLayer::PageCache as usize]);
         self.add(StorageLayer::LowerCache, cached);
         self

@@ -2,9 +2,9 @@
 //! cumulative; a window is the difference between two readings. All files are opened once and read
 //! with pread(2).
 //!
-//! A reading with one disk takes 15 µs, which is 0.015 % of one CPU at 10 Hz (2-core VM, Linux
-//! 6.18, test profile: `cargo test -p leadline-runner --test cost -- --ignored --nocapture`, as
-//! with all such numbers in this folder).
+//! A reading with one disk takes 15 µs, or 0.015 % of one CPU at 10 Hz. Like all such numbers in
+//! this folder, this was measured on a 2-core VM with Linux 6.18 in the test profile: `cargo test
+//! -p leadline-runner --test cost -- --ignored --nocapture`.
 
 pub(crate) mod block_stat;
 pub(crate) mod cgroup_io;
@@ -107,7 +107,7 @@ impl Probes {
                 "pressure",
                 "pressure/io",
                 pressure::BYTES,
-                ": the kernel has no PSI, or it is disabled (boot with psi=1)",
+                ": the kernel was built without PSI, or it is disabled (boot with psi=1)",
             ),
             storage: open(
                 "storage",
@@ -120,7 +120,7 @@ impl Probes {
         }
     }
 
-    /// Adds the counters of the run's control group, or the reason why there are none.
+    /// Adds the counters of the run's control group, or the reason that there are none.
     pub(crate) fn with_cgroup(mut self, group: Result<&Path, &str>) -> Self {
         let open = |group: &Path| {
             let path = group.join("io.stat");
@@ -154,15 +154,15 @@ impl Probes {
         }
     }
 
-    /// The reasons that counters are missing, keyed by `device`, `physical_devices`, `memory`,
-    /// `cpu`, `pressure`, `storage` or `cgroup`.
+    /// Why counters are missing, keyed by `device`, `physical_devices`, `memory`, `cpu`,
+    /// `pressure`, `storage` or `cgroup`.
     pub fn absent(&self) -> &BTreeMap<String, String> {
         &self.absent
     }
 
     /// Kernel names of the devices that `CounterWindow::device` sums, sorted.
     pub fn devices(&self) -> &[String] {
-        self.disks.summed()
+        self.disks.summed_devices()
     }
 
     pub fn read(&mut self) -> Counters {

@@ -4,7 +4,7 @@
 //!
 //! The group is a sibling of the process's group, and is created only in a delegated parent:
 //! elsewhere, the service manager owns the tree, and a sibling would escape the limits of the
-//! process's group. If an error occurs, only the counters are missing.
+//! process's group. Errors are not fatal: the run continues without the group's counters.
 
 use crate::system::host::{kernel::Kernel, mounts::own_mounts};
 use rustix::fs::getxattr;
@@ -42,7 +42,7 @@ pub(crate) struct RunCgroup {
 
 impl RunCgroup {
     /// # Errors
-    /// Returns the reason and the remedy if the host does not permit such a group.
+    /// Returns the reason and a remedy if the host does not permit such a group.
     pub(crate) fn enter(kernel: &Kernel) -> Result<Self, String> {
         let entered = find_home(kernel).and_then(Self::enter_sibling);
         entered.map_err(|reason| format!("{reason}. {REMEDY}"))
@@ -53,11 +53,12 @@ impl RunCgroup {
         remove_leftovers(parent);
         enable_controllers(parent)?;
         let dir = parent.join(format!("{PREFIX}{}", std::process::id()));
-        fs::create_dir(&dir).map_err(|error| failed("creating", &dir, &error))?;
+        fs::create_dir(&dir).map_err(|error| error_message("creating", &dir, &error))?;
         let group = Self { dir, home };
         let dir = &group.dir;
-        fs::metadata(dir.join("io.stat")).map_err(|error| failed("counting in", dir, &error))?;
-        move_process(dir).map_err(|error| failed("entering", dir, &error))?;
+        fs::metadata(dir.join("io.stat"))
+            .map_err(|error| error_message("counting I/O in", dir, &error))?;
+        move_process(dir).map_err(|error| error_message("entering", dir, &error))?;
         Ok(group)
     }
 
@@ -112,7 +113,7 @@ fn is_delegated(group: &Path) -> bool {
     marks.any(|name| getxattr(group, *name, &mut value) == Ok(1) && value == *b"1")
 }
 
-/// Without a limit, the file is empty, missing, or starts with `max`.
+/// If there is no limit, the file is empty, missing, or starts with `max`.
 fn is_limited(file: &Path) -> bool {
     let text = fs::read_to_string(file).unwrap_or_default();
     !text.trim().is_empty() && !text.starts_with("max")
@@ -129,7 +130,7 @@ fn enable_controllers(parent: &Path) -> Result<(), String> {
         return Ok(());
     }
     fs::write(parent.join("cgroup.subtree_control"), missing.join(" "))
-        .map_err(|error| failed("enabling controllers in", parent, &error))
+        .map_err(|error| error_message("enabling controllers in", parent, &error))
 }
 
 fn has_controller(group: &Path, file: &str, name: &str) -> bool {
@@ -155,7 +156,7 @@ fn move_process(group: &Path) -> io::Result<()> {
     fs::write(group.join("cgroup.procs"), "0")
 }
 
-fn failed(action: &str, group: &Path, error: &io::Error) -> String {
+fn error_message(action: &str, group: &Path, error: &io::Error) -> String {
     format!("{action} {}: {error}", group.display())
 }
 
@@ -243,7 +244,7 @@ mod tests {
         // The directory is not on a cgroup filesystem, so the kernel creates no files in the new
         // group.
         let error = RunCgroup::enter(&host.kernel).unwrap_err();
-        assert!(error.contains("counting in"), "{error}");
+        assert!(error.contains("counting I/O in"), "{error}");
         assert!(error.ends_with(REMEDY), "{error}");
         let enabled = fs::read_to_string(unit.join("cgroup.subtree_control")).unwrap();
         assert_eq!(enabled, "+io");

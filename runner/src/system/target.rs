@@ -1,5 +1,5 @@
 //! Targets of a run: checked by the guard, laid out, opened and cleaned up. After `open`, all I/O
-//! uses file descriptors, so that a path is resolved only once.
+//! uses file descriptors, so each path is resolved only once.
 //!
 //! A device opened for writing is held with O_EXCL from `open` until `Targets` is dropped. The
 //! descriptors for I/O are reopened from that descriptor through /proc/self/fd, so the node cannot
@@ -95,12 +95,12 @@ struct Expected {
 }
 
 impl Expected {
-    /// Confirmed contents are verified by samples only. Without a confirmation, the target must be
-    /// completely blank.
+    /// Confirmed contents are verified only by samples. Unconfirmed targets must be completely
+    /// blank.
     fn read_limit(&self) -> ReadLimit {
         match self.state {
-            Some(_) => ReadLimit::nothing(),
-            None => ReadLimit::of_run(),
+            Some(_) => ReadLimit::zero(),
+            None => ReadLimit::for_run(),
         }
     }
 }
@@ -110,7 +110,7 @@ impl Expected {
 #[derive(Debug)]
 pub struct Targets {
     permissions: Permissions,
-    /// `file_id` of the study to which the run belongs.
+    /// `file_id` of the study that the run belongs to.
     file_id: Option<String>,
     /// States of the targets that the run overwrites, as recorded in the plan, keyed by path.
     expected: BTreeMap<String, Expected>,
@@ -122,7 +122,8 @@ pub struct Targets {
     created: Vec<OwnedFile>,
     /// Files of earlier runs that this run changes, and that had a valid ownership mark before.
     reused: Vec<OwnedFile>,
-    /// File that was being laid out when the run was stopped while its storage did not respond.
+    /// File whose layout had not finished when the run was stopped, because its storage did not
+    /// respond.
     hung_layout: Option<String>,
 }
 
@@ -169,8 +170,8 @@ impl Targets {
         }
     }
 
-    /// Whether a device that the run has claimed still has the state recorded in the plan. Without
-    /// a confirmation, it must be blank.
+    /// Whether a device that the run has claimed still has the state recorded in the plan. If there
+    /// is no confirmation, it must be blank.
     fn is_as_planned(&self, expected: &Expected, now: Option<Overwritten>) -> bool {
         let is_step = self.file_id.is_some();
         match (&expected.state, now) {
@@ -183,7 +184,7 @@ impl Targets {
 
     /// Checks that a file still has the state recorded in the plan before the run first opens it
     /// for writing, and later that it is still the same file. Another file may have replaced it.
-    pub(crate) fn check_planned(
+    pub(crate) fn check_matches_plan(
         &self,
         guard: &Guard,
         path: &str,
@@ -243,7 +244,8 @@ impl Targets {
         let mut has_marks = false;
         for file in self.created.iter().chain(&self.reused) {
             if !file.unlink && file.is_unchanged() {
-                // Without user xattrs, the file has no mark, so later runs treat it as foreign.
+                // If the filesystem does not support user xattrs, the file has no mark, so later
+                // runs treat it as foreign.
                 has_marks |= ownership::mark_owned(Mark::Target, &file.path).is_ok();
             }
         }

@@ -54,7 +54,7 @@ fn run_accepts_a_job_file_and_environment_variables() {
     assert!(root.path().join("from-environment").exists());
     let messages = String::from_utf8(output.stderr).unwrap();
     assert!(
-        messages.contains("line 1, column 1: j: direct is not given"),
+        messages.contains("line 1, column 1: j: direct is not set"),
         "{messages}"
     );
 }

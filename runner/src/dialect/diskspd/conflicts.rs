@@ -24,7 +24,7 @@ impl Flags {
         reject(
             'F',
             targets > 1,
-            "with several targets lets each thread access all of them, which is not supported.",
+            "with multiple targets lets each thread access all of them, which is not supported.",
         );
         reject(
             's',
@@ -35,13 +35,13 @@ impl Flags {
         reject(
             'T',
             is_random || self.threads < 2,
-            "requires several threads and sequential access.",
+            "requires multiple threads and sequential access.",
         );
         reject('p', true, "is not supported.");
         reject('g', has('x'), "and -x are mutually exclusive.");
         reject('n', has('a'), "and -a are mutually exclusive.");
-        reject('i', !has('j'), "needs -j.");
-        reject('j', !has('i'), "needs -i.");
+        reject('i', !has('j'), "requires -j.");
+        reject('j', !has('i'), "requires -i.");
         reject(
             'r',
             self.distribution.is_some() && !is_random,

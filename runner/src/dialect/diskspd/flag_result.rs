@@ -19,21 +19,21 @@ pub(crate) fn explained(code: &'static str, sentence: &str) -> FlagResult {
     Ok(Some(NoteText::new(code, sentence, "")))
 }
 
-pub(crate) fn some<T>(value: Option<T>) -> Result<T, FlagError> {
+pub(crate) fn require<T>(value: Option<T>) -> Result<T, FlagError> {
     value.ok_or(FlagError::Value)
 }
 
 /// diskspd parses numbers as 32-bit integers.
 pub(crate) fn count(text: &str) -> Result<i64, FlagError> {
-    some(text.parse::<u32>().ok().map(i64::from))
+    require(text.parse::<u32>().ok().map(i64::from))
 }
 
-pub(crate) fn positive(text: &str) -> Result<i64, FlagError> {
-    some(count(text).ok().filter(|number| *number > 0))
+pub(crate) fn positive_count(text: &str) -> Result<i64, FlagError> {
+    require(count(text).ok().filter(|number| *number > 0))
 }
 
-/// Explains flags without effect, and rejects unsupported flags.
-pub(crate) fn without_effect(letter: char, value: &str) -> FlagResult {
+/// Explains flags that have no effect, and rejects unsupported flags.
+pub(crate) fn explain_or_reject(letter: char, value: &str) -> FlagResult {
     match letter {
         'L' => explained("no_effect", "Latencies are always measured."),
         'D' => explained("no_effect", "A sample is stored every 100 ms."),
@@ -41,7 +41,7 @@ pub(crate) fn without_effect(letter: char, value: &str) -> FlagResult {
         'e' => explained("no_effect", "Windows events do not exist on Linux."),
         'x' => explained(
             "no_effect",
-            "Completion routines do not exist on Linux; the engine decides.",
+            "Completion routines do not exist on Linux; ioengine determines how I/Os complete.",
         ),
         'I' => explained("no_effect", "Windows I/O priorities do not exist on Linux."),
         'l' => explained(
@@ -49,7 +49,7 @@ pub(crate) fn without_effect(letter: char, value: &str) -> FlagResult {
             "Large pages are not used; set mem=mmaphuge for huge pages.",
         ),
         'n' => explained("no_effect", "Threads are not bound to CPUs."),
-        'u' => explained("no_effect", "It affects only other Windows flags."),
+        'u' => explained("no_effect", "This flag affects only other Windows flags."),
         'N' => Err(FlagError::Unsupported(
             "flushes a mapping, which is not supported.",
         )),

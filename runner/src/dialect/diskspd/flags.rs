@@ -1,8 +1,8 @@
-//! Flags of diskspd.
+//! diskspd's flags.
 
 use crate::dialect::{
     diskspd::flag_result::{
-        FlagError, FlagResult, count, explained, plain, positive, some, without_effect,
+        FlagError, FlagResult, count, explain_or_reject, explained, plain, positive_count, require,
     },
     notes::{NoteText, Notes, quoted},
     shell::Word,
@@ -48,7 +48,7 @@ pub(crate) struct Flags {
     pub think_ms: Option<i64>,
     pub cpus: Option<String>,
     has_other_data: bool,
-    /// Flags that were given, with their positions.
+    /// Flags in the command, with their positions.
     pub given: Vec<(char, String, Span)>,
 }
 
@@ -129,12 +129,14 @@ impl Flags {
 
     fn take(&mut self, letter: char, value: &str) -> FlagResult {
         match letter {
-            'b' => self.block = Some(some(self.size(value).filter(|size| *size > 0))?),
-            'o' | 'O' => self.depth = Some(positive(value)?),
-            't' | 'F' => self.threads = positive(value)?,
-            'd' => self.duration_s = Some(positive(value)?),
+            'b' => self.block = Some(require(self.size(value).filter(|size| *size > 0))?),
+            'o' | 'O' => self.depth = Some(positive_count(value)?),
+            't' | 'F' => self.threads = positive_count(value)?,
+            'd' => self.duration_s = Some(positive_count(value)?),
             'W' => self.warm_up_s = Some(count(value)?),
-            'w' => self.write_percent = some(count(value).ok().filter(|percent| *percent <= 100))?,
+            'w' => {
+                self.write_percent = require(count(value).ok().filter(|percent| *percent <= 100))?
+            }
             'C' => {
                 return explained(
                     "cooldown",
@@ -143,7 +145,7 @@ impl Flags {
             }
             'B' => return self.base(value),
             'c' => {
-                self.file_size = Some(some(self.size(value))?);
+                self.file_size = Some(require(self.size(value))?);
                 return explained(
                     "creates_file",
                     "-c creates the file: size is its length, and it is created before the run.",
@@ -155,21 +157,21 @@ impl Flags {
                     "This Windows open hint has no effect on Linux; fadvise_hint follows the pattern.",
                 );
             }
-            'f' => self.max_size = Some(some(self.size(value))?),
+            'f' => self.max_size = Some(require(self.size(value))?),
             'h' => return self.cache("h"),
             'S' => return self.cache(value),
             'r' | 's' => return self.access(letter, value),
             'T' => {
-                self.thread_stride = Some(some(self.size(value))?);
+                self.thread_stride = Some(require(self.size(value))?);
                 return explained(
                     "thread_stride",
                     "-T is offset_increment: each thread starts that much farther into the target.",
                 );
             }
             'g' => return self.rate(value),
-            'i' => self.burst = Some(positive(value)?),
+            'i' => self.burst = Some(positive_count(value)?),
             'j' => {
-                self.think_ms = Some(positive(value)?);
+                self.think_ms = Some(positive_count(value)?);
                 return explained(
                     "burst",
                     "-i and -j are thinktime_blocks and thinktime: a pause after each burst.",
@@ -183,12 +185,12 @@ impl Flags {
             }
             'Z' => return self.data(value),
             'a' => return self.affinity(value),
-            _ => return without_effect(letter, value),
+            _ => return explain_or_reject(letter, value),
         }
         plain()
     }
 
-    /// `b` multiplies by the block size.
+    /// The suffix `b` multiplies by the block size.
     fn size(&self, text: &str) -> Option<i64> {
         let end = text
             .find(|c: char| !c.is_ascii_digit())
@@ -208,10 +210,10 @@ impl Flags {
 
     fn base(&mut self, value: &str) -> FlagResult {
         let (base, length) = match value.split_once(':') {
-            Some((base, length)) => (base, Some(some(self.size(length))?)),
+            Some((base, length)) => (base, Some(require(self.size(length))?)),
             None => (value, None),
         };
-        self.base = Some(some(self.size(base))?);
+        self.base = Some(require(self.size(base))?);
         self.base_length = length;
         plain()
     }
@@ -220,7 +222,7 @@ impl Flags {
         let has = |letter| value.contains(letter);
         if has('r') {
             return Err(FlagError::Unsupported(
-                "disables the cache of remote files only, which Linux cannot do.",
+                "disables the cache only for remote files, which Linux cannot do.",
             ));
         }
         let is_known = value.chars().all(|letter| "bhmuw".contains(letter));
@@ -258,7 +260,7 @@ impl Flags {
         match (letter, value) {
             ('r', "") => self.random = Some(self.random.flatten()),
             ('r', value) if value.starts_with('s') => {
-                self.random_percent = Some(some(
+                self.random_percent = Some(require(
                     count(&value[1..])
                         .ok()
                         .filter(|percent| (1..=100).contains(percent)),
@@ -276,14 +278,14 @@ impl Flags {
             ('r', value) if value.starts_with("dabs") => {
                 let mut zones = Vec::new();
                 for zone in value[4..].split(':') {
-                    let (share, size) = some(zone.split_once('/'))?;
-                    zones.push(format!("{share}/{}", some(self.size(size))?));
+                    let (share, size) = require(zone.split_once('/'))?;
+                    zones.push(format!("{share}/{}", require(self.size(size))?));
                 }
                 self.distribution = Some(format!("zoned_abs:{}", zones.join(":")));
                 return explained("distribution", "-rdabs is random_distribution=zoned_abs.");
             }
             ('r', value) => {
-                self.random = Some(Some(some(self.size(value).filter(|size| *size > 0))?));
+                self.random = Some(Some(require(self.size(value).filter(|size| *size > 0))?));
                 return explained(
                     "alignment",
                     "-r with a size is blockalign: offsets are multiples of it.",
@@ -301,7 +303,7 @@ impl Flags {
                     }
                     None => value,
                 };
-                self.stride = Some(some(self.size(value))?);
+                self.stride = Some(require(self.size(value))?);
                 return explained(
                     "stride",
                     "-s with a size is the distance between two blocks (rw=read:N skips N bytes).",
@@ -313,12 +315,12 @@ impl Flags {
 
     fn rate(&mut self, value: &str) -> FlagResult {
         self.rate = Some(match value.strip_suffix('i') {
-            Some(iops) => (positive(iops)?, true),
-            None => (positive(value)?, false),
+            Some(iops) => (positive_count(iops)?, true),
+            None => (positive_count(value)?, false),
         });
         explained(
             "rate_per_thread",
-            "-g limits each thread: rate is bytes per ms × 1000, with `i` it is rate_iops.",
+            "-g limits each thread: rate is bytes per ms × 1000; with the suffix `i`, rate_iops is set instead.",
         )
     }
 
@@ -338,11 +340,11 @@ impl Flags {
                 ));
             }
             value => {
-                some(self.size(value))?;
+                require(self.size(value))?;
                 self.has_other_data = true;
                 return explained(
                     "random_source",
-                    "The data is also random here, but not taken from one buffer of this size.",
+                    "Leadline also writes random data, but does not take it from one buffer of this size.",
                 );
             }
         }

@@ -1,4 +1,4 @@
-//! The job that the flags describe, with fio's options.
+//! The job that the flags describe, in terms of fio's options.
 
 use crate::dialect::{
     diskspd::flags::{Flags, Seed},

@@ -1,5 +1,5 @@
-//! Splits commands of cmd.exe and PowerShell: backslashes do not escape, `^` and a backquote at the
-//! end of a line continue it.
+//! Splits cmd.exe and PowerShell commands: backslashes are not escape characters, and a `^` or a
+//! backquote at the end of a line continues it.
 
 use crate::dialect::{
     notes::{NoteText, Notes},

@@ -1,4 +1,4 @@
-//! Tests of shell words and commands.
+//! Tests for shell words and commands.
 
 use super::{Separator, ShellCommand, commands};
 use crate::dialect::{notes::Notes, source::Source};

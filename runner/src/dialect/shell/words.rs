@@ -21,10 +21,10 @@ impl Lexer<'_, '_, '_> {
                     self.at += 1;
                     word.text.extend(self.next());
                 }
-                '\'' => self.single_quotes(&mut word),
-                '"' => self.double_quotes('"', &mut word),
-                '“' | '”' | '‘' | '’' => self.typographic_quotes(c, &mut word),
-                '$' | '`' => self.expansion(&mut word),
+                '\'' => self.read_single_quotes(&mut word),
+                '"' => self.read_double_quotes('"', &mut word),
+                '“' | '”' | '‘' | '’' => self.read_typographic_quotes(c, &mut word),
+                '$' | '`' => self.read_expansion(&mut word),
                 c => {
                     self.at += c.len_utf8();
                     word.text.push(c);
@@ -35,7 +35,7 @@ impl Lexer<'_, '_, '_> {
         word
     }
 
-    fn single_quotes(&mut self, word: &mut Word) {
+    fn read_single_quotes(&mut self, word: &mut Word) {
         self.at += 1;
         let end = self.rest().find('\'');
         let length = end.unwrap_or(self.rest().len());
@@ -43,15 +43,15 @@ impl Lexer<'_, '_, '_> {
         self.at += length;
         match end {
             Some(_) => self.at += 1,
-            None => self.unclosed(word),
+            None => self.report_unclosed_quote(word),
         }
     }
 
-    fn double_quotes(&mut self, close: char, word: &mut Word) {
+    fn read_double_quotes(&mut self, close: char, word: &mut Word) {
         self.next();
         loop {
             match self.peek() {
-                None => return self.unclosed(word),
+                None => return self.report_unclosed_quote(word),
                 Some(c) if c == close => {
                     self.next();
                     return;
@@ -65,7 +65,7 @@ impl Lexer<'_, '_, '_> {
                         None => {}
                     }
                 }
-                Some('$' | '`') => self.expansion(word),
+                Some('$' | '`') => self.read_expansion(word),
                 Some(c) => {
                     self.at += c.len_utf8();
                     word.text.push(c);
@@ -74,7 +74,7 @@ impl Lexer<'_, '_, '_> {
         }
     }
 
-    fn typographic_quotes(&mut self, open: char, word: &mut Word) {
+    fn read_typographic_quotes(&mut self, open: char, word: &mut Word) {
         let span = self.at..self.at + open.len_utf8();
         let sentence = "Typographic quotation marks were read as quotes.";
         self.notes
@@ -84,15 +84,15 @@ impl Lexer<'_, '_, '_> {
         } else {
             '’'
         };
-        self.double_quotes(close, word);
+        self.read_double_quotes(close, word);
     }
 
-    /// `$'a\tb'`
-    fn ansi_quotes(&mut self, word: &mut Word) {
+    /// Reads `$'a\tb'`.
+    fn read_ansi_quotes(&mut self, word: &mut Word) {
         self.at += 1;
         loop {
             match self.next() {
-                None => return self.unclosed(word),
+                None => return self.report_unclosed_quote(word),
                 Some('\'') => return,
                 Some('\\') => match self.next() {
                     Some('t') => word.text.push('\t'),
@@ -105,7 +105,7 @@ impl Lexer<'_, '_, '_> {
         }
     }
 
-    fn unclosed(&mut self, word: &Word) {
+    fn report_unclosed_quote(&mut self, word: &Word) {
         let text = NoteText::new(
             "unclosed_quote",
             "A quotation mark is not closed.",
@@ -116,18 +116,18 @@ impl Lexer<'_, '_, '_> {
         self.notes.error(&(word.span.start..self.at), name, text);
     }
 
-    /// `$NAME`, `${NAME}`, `$(command)` and backquotes.
-    fn expansion(&mut self, word: &mut Word) {
+    /// Reads `$NAME`, `${NAME}`, `$(command)` and backquotes.
+    fn read_expansion(&mut self, word: &mut Word) {
         let start = self.at;
         let rest = &self.text[start + 1..];
         if rest.starts_with('\'') {
             self.at += 1;
-            return self.ansi_quotes(word);
+            return self.read_ansi_quotes(word);
         }
         let name = match (self.peek(), rest.strip_prefix('{')) {
-            (Some('`'), _) => return self.command_substitution('`', word),
+            (Some('`'), _) => return self.read_command_substitution('`', word),
             (_, Some(braced)) => braced.find('}').map(|end| (&braced[..end], end + 3)),
-            (_, None) if rest.starts_with('(') => return self.command_substitution(')', word),
+            (_, None) if rest.starts_with('(') => return self.read_command_substitution(')', word),
             (_, None) => {
                 let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
                 let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
@@ -140,7 +140,7 @@ impl Lexer<'_, '_, '_> {
             return;
         };
         self.at += length;
-        // `${NAME:-default}`
+        // Reads `${NAME:-default}`.
         let (name, default) = match name.split_once(":-") {
             Some((name, default)) => (name, Some(default)),
             None => (name, None),
@@ -164,7 +164,7 @@ impl Lexer<'_, '_, '_> {
         }
     }
 
-    fn command_substitution(&mut self, close: char, word: &mut Word) {
+    fn read_command_substitution(&mut self, close: char, word: &mut Word) {
         word.has_command = true;
         self.next();
         let end = self.rest().find([close, '\n']);

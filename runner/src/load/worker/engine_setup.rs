@@ -194,7 +194,7 @@ fn buffers(task: &WorkerTask) -> Result<BufferPool, WorkerError> {
     let job = &task.job;
     let bytes = job.largest_buffer() as usize;
     let map = if job.has_write_buffers() {
-        BufferPool::with_write_buffers
+        BufferPool::new_with_write_buffers
     } else {
         BufferPool::new
     };

@@ -1,4 +1,4 @@
-//! Holes of the backing files of loop devices.
+//! Finds holes in the backing files of loop devices.
 
 use crate::system::host::{block_device::BlockDevice, resolved_path::Stat};
 use rustix::fs::{Mode, OFlags, open};
@@ -8,7 +8,7 @@ use std::{
 };
 
 /// The backing file and the device's offset in it, used to find holes; `None` if the file is not
-/// visible. Writes back the device's dirty pages, so that the file contains all of its data.
+/// visible. First writes back the device's dirty pages, so the file contains all of its data.
 pub(super) fn holes(device: impl AsFd, block: &BlockDevice) -> Option<(OwnedFd, u64)> {
     let backing = block.backing.as_ref()?;
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -17,12 +17,12 @@ pub(super) fn holes(device: impl AsFd, block: &BlockDevice) -> Option<(OwnedFd, 
     (is_same && write_back(device).is_ok()).then_some((file, backing.offset))
 }
 
-/// Writes all dirty pages, without a flush of the device.
+/// Writes back all dirty pages, but does not flush the device's write cache.
 fn write_back(device: impl AsFd) -> io::Result<()> {
     let flags = libc::SYNC_FILE_RANGE_WAIT_BEFORE
         | libc::SYNC_FILE_RANGE_WRITE
         | libc::SYNC_FILE_RANGE_WAIT_AFTER;
-    // SAFETY: the descriptor is open, and the call accesses no memory of this process.
+    // SAFETY: the descriptor is open, and the call does not access this process's memory.
     let result = unsafe { libc::sync_file_range(device.as_fd().as_raw_fd(), 0, 0, flags) };
     if result == 0 {
         Ok(())

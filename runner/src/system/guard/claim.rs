@@ -22,21 +22,21 @@ use std::{
     time::Duration,
 };
 
-/// Number of attempts to open a device exclusively. A plan or device list in another process holds
-/// the device for less than 1 ms.
+/// Number of attempts to open a device exclusively. Another process that plans a run or lists
+/// devices holds the device for less than 1 ms.
 const CLAIM_TRIES: u32 = 5;
 const CLAIM_PAUSE: Duration = Duration::from_millis(10);
 
-/// Maximum number of processes that a message lists.
+/// Maximum number of processes listed in a message.
 const MAX_PROCESSES: usize = 4;
 
-/// Opens a device with O_EXCL, so that no other program can start using it.
+/// Opens a device with O_EXCL, so no other program can start using it.
 pub(super) fn claim(path: &Path, block: &BlockDevice) -> Result<OwnedFd, Problem> {
     let mut tries = 1;
     loop {
         match open_device(path, OFlags::EXCL) {
             Err(Errno::BUSY) if tries < CLAIM_TRIES => sleep(CLAIM_PAUSE),
-            Err(Errno::BUSY) => return Err(held(block)),
+            Err(Errno::BUSY) => return Err(device_held(block)),
             result => return result.map_err(permission_denied(path)),
         }
         tries += 1;
@@ -55,13 +55,13 @@ pub(super) fn claim_by_name(block: &BlockDevice) -> Result<OwnedFd, Problem> {
     }
 }
 
-fn held(block: &BlockDevice) -> Problem {
+fn device_held(block: &BlockDevice) -> Problem {
     let path = block.path();
-    let processes = processes(&Kernel::live(), block);
+    let processes = processes_using_device(&Kernel::live(), block);
     let (detail, remedy) = if processes.is_empty() {
         (
             format!(
-                "{path} is held exclusively (EBUSY), by a process of another user or a mount in a hidden namespace."
+                "{path} is held exclusively (EBUSY) by another user's process, or by a mount in a namespace that is not visible."
             ),
             "Free the device, or choose another target.".to_owned(),
         )
@@ -72,17 +72,17 @@ fn held(block: &BlockDevice) -> Problem {
                 "{path} is held exclusively (EBUSY). It is open in {}.",
                 processes.collect::<Vec<_>>().join(", ")
             ),
-            "Wait until the process has ended, or choose another target.".to_owned(),
+            "Wait until the process exits, or choose another target.".to_owned(),
         )
     };
     let remedy = format!("{remedy} Leadline never writes to devices in use.");
     Problem::guard("device_in_use", FIELD, detail, remedy)
 }
 
-/// Other processes that have the device, its disk or one of its partitions open, because an
-/// exclusive open of a disk also covers its partitions, and vice versa. The kernel does not report
-/// which of these processes opened it exclusively.
-fn processes(kernel: &Kernel, block: &BlockDevice) -> Vec<Process> {
+/// Finds other processes that have the device, its disk or one of its partitions open: an exclusive
+/// open of a disk also covers its partitions, and vice versa. The kernel does not report which of
+/// these processes opened it exclusively.
+fn processes_using_device(kernel: &Kernel, block: &BlockDevice) -> Vec<Process> {
     let disk = block.disk.as_ref().unwrap_or(&block.name);
     let is_disk = |dir: Option<&Path>| {
         let name = dir.and_then(Path::file_name);
@@ -101,8 +101,9 @@ fn processes(kernel: &Kernel, block: &BlockDevice) -> Vec<Process> {
     others.take(MAX_PROCESSES).collect()
 }
 
-/// O_RDONLY is sufficient for a claim, and closing it does not trigger a udev event, unlike closing
-/// a writable descriptor. With O_NONBLOCK, a drive without a medium does not block.
+/// O_RDONLY is sufficient for a claim. Unlike a writable descriptor, it does not trigger a udev
+/// event when it is closed. With O_NONBLOCK, opening a drive that contains no medium does not
+/// block.
 pub(super) fn open_device(path: &Path, extra: OFlags) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | extra;
     open(path, flags, Mode::empty())
@@ -141,7 +142,7 @@ mod tests {
                 claim(path, &block).map_err(|problem| problem.code)
             })
         };
-        // The other thread may be delayed for longer on a busy host.
+        // The other thread may be delayed longer on a busy host.
         let mut attempts = (0..20).map(|_| claim_while_held(Duration::from_millis(15)));
         assert!(attempts.any(|claimed| claimed.is_ok()));
         let code = claim_while_held(Duration::from_secs(1)).unwrap_err();
@@ -149,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_other_devices_are_not_claimed() {
+    fn names_reused_by_other_devices_are_not_claimed() {
         let Some(device) = Attached::new() else {
             return;
         };

@@ -1,10 +1,10 @@
-//! Examines the target's contents that a write would destroy: signatures, and a sample of the
-//! bytes.
+//! Examines the contents of a target that a write would destroy: its signatures, and samples of its
+//! data.
 //!
 //! Signatures alone miss raw databases and encrypted data without a header, so every nonzero byte
 //! counts as data. Targets with little allocated space are read completely. For larger targets, the
 //! first and last 4 MiB, evenly distributed samples, and samples of the job's regions are read. If
-//! they are blank, the caller reads the regions completely (`Contents::complete`).
+//! all of these are blank, the caller reads the regions completely (`Contents::complete`).
 
 mod read_limit;
 #[cfg(test)]
@@ -33,10 +33,10 @@ use std::{
 
 /// Targets with at most this much allocated space are read completely.
 const FULL_BYTES: u64 = 64 << 20;
-/// Maximum number of allocated ranges of a target that is read completely.
+/// Targets with more allocated ranges than this are not read completely.
 const MAX_EXTENTS: usize = 4096;
-/// Size of the ranges at the beginning and the end that are read completely. They include the
-/// offsets of all signatures that libblkid recognizes.
+/// Size of the ranges at the beginning and end of a target that are read completely. They include
+/// the offsets of all signatures that libblkid recognizes.
 const EDGE_BYTES: u64 = 4 << 20;
 const SAMPLE_BYTES: u64 = 4096;
 const SAMPLES: u64 = 256;
@@ -50,16 +50,16 @@ static ZEROS: [u8; ALIGN as usize] = [0; ALIGN as usize];
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Contents {
-    /// Description such as `ext4 "photos", 812 GiB used`, with a prefix for a partition: `sdb1:
-    /// ext4 "photos", 812 GiB used`.
+    /// Descriptions, such as `ext4 "photos", 812 GiB used`. A partition's are prefixed with its
+    /// name: `sdb1: ext4 "photos", 812 GiB used`.
     signatures: Vec<String>,
     /// UUIDs of filesystems and other signatures.
     uuids: Vec<String>,
     /// Whether a nonzero byte was read.
     has_data: bool,
-    /// Bytes of the regions that were not read because of the limit.
+    /// Bytes in the regions that were not read because of the limit.
     unread_bytes: u64,
-    /// Digest of all nonzero bytes in the samples, and their offsets.
+    /// Digest of all nonzero blocks in the samples, and their offsets.
     digest: [u8; 32],
 }
 
@@ -67,13 +67,13 @@ pub(crate) struct Contents {
 pub(crate) struct Source<'a> {
     pub target: BorrowedFd<'a>,
     pub length: u64,
-    /// The file that has holes wherever the target was never written, and the offset in that file
-    /// of the target's first byte. For a loop device, this is the backing file.
+    /// The file whose holes are the parts of the target that were never written, and the offset of
+    /// the target's first byte in that file. For a loop device, this is its backing file.
     pub holes: Option<(BorrowedFd<'a>, u64)>,
 }
 
 impl<'a> Source<'a> {
-    /// A file, or a device without a backing file.
+    /// For a file, or a device without a backing file.
     pub(crate) fn of(target: &'a impl AsFd, length: u64) -> Self {
         Self {
             target: target.as_fd(),
@@ -90,7 +90,7 @@ impl Contents {
     /// Returns an error if the target cannot be read.
     pub(crate) fn read(source: &Source, regions: &[Range<u64>]) -> io::Result<Self> {
         let mut sample = Sample::open(source)?;
-        let allocated = sample.allocated(source.length);
+        let allocated = sample.allocated_ranges(source.length);
         for range in allocated.unwrap_or_else(|| ranges(source.length, regions)) {
             sample.read(range)?;
         }
@@ -111,7 +111,7 @@ impl Contents {
     }
 
     /// If no data was found, reads the regions completely, until data is found or the limit is
-    /// reached. Does not change the digest, which must not depend on the speed of the target.
+    /// reached. Does not change the digest, which must not depend on the target's speed.
     ///
     /// # Errors
     /// Returns an error if the target cannot be read.
@@ -152,7 +152,7 @@ impl Contents {
     }
 
     /// Descriptions of the contents to show to the user. Never empty.
-    pub(crate) fn sentences(&self) -> Vec<String> {
+    pub(crate) fn descriptions(&self) -> Vec<String> {
         match (self.signatures.is_empty(), self.has_data) {
             (false, _) => self.signatures.clone(),
             (true, true) => vec!["data without a known signature".into()],
@@ -176,7 +176,7 @@ impl Contents {
     }
 }
 
-/// The ranges to read: aligned, sorted, and without overlaps.
+/// The ranges to read: aligned, sorted and nonoverlapping.
 fn ranges(length: u64, regions: &[Range<u64>]) -> Vec<Range<u64>> {
     if length <= FULL_BYTES {
         return Vec::from([Range {
@@ -192,7 +192,7 @@ fn ranges(length: u64, regions: &[Range<u64>]) -> Vec<Range<u64>> {
     union(&ranges, length)
 }
 
-/// Aligned and sorted ranges without overlaps, within the target.
+/// Aligns ranges, sorts them, merges overlaps, and clips them to the target's length.
 fn union(ranges: &[Range<u64>], length: u64) -> Vec<Range<u64>> {
     let aligned = |range: &Range<u64>| range.start - range.start % ALIGN..range.end.min(length);
     let mut ranges: Vec<Range<u64>> = ranges.iter().map(aligned).collect();
@@ -220,8 +220,8 @@ fn samples(range: &Range<u64>, count: u64) -> impl Iterator<Item = Range<u64>> {
 struct Sample<'a> {
     file: OwnedFd,
     holes: Option<(BorrowedFd<'a>, u64)>,
-    /// A sparse in-memory copy of the data that was read, to search for signatures without reading
-    /// the target again through the page cache; `None` if the kernel does not permit it.
+    /// A sparse in-memory copy of the data that was read, used to search for signatures without
+    /// reading the target again through the page cache; `None` if the kernel does not permit it.
     copy: Option<File>,
     buffer: Vec<u8>,
     /// Index of the first aligned byte in the buffer.
@@ -231,7 +231,7 @@ struct Sample<'a> {
 }
 
 impl<'a> Sample<'a> {
-    /// Opens with O_DIRECT if possible, so that the page cache is not changed.
+    /// Uses O_DIRECT if possible, to leave the page cache unchanged.
     fn open(source: &Source<'a>) -> io::Result<Self> {
         let path = format!("/proc/self/fd/{}", source.target.as_raw_fd());
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
@@ -240,7 +240,7 @@ impl<'a> Sample<'a> {
             Err(Errno::INVAL) => open(flags),
             result => result,
         }?;
-        // Disable readahead, in case the file is not open with O_DIRECT.
+        // Disable readahead, in case the filesystem does not support O_DIRECT.
         let _ = fadvise(&file, 0, None, Advice::Random);
         let buffer = vec![0; CHUNK_BYTES + ALIGN as usize];
         Ok(Self {
@@ -254,8 +254,8 @@ impl<'a> Sample<'a> {
         })
     }
 
-    /// The allocated ranges; `None` if they are too large or too many to read.
-    fn allocated(&self, length: u64) -> Option<Vec<Range<u64>>> {
+    /// The allocated ranges; `None` if they are too large or too numerous to read.
+    fn allocated_ranges(&self, length: u64) -> Option<Vec<Range<u64>>> {
         let mut ranges = Vec::new();
         let (mut at, mut bytes) = (0, 0);
         while at < length {
@@ -286,7 +286,8 @@ impl<'a> Sample<'a> {
         Ok(())
     }
 
-    /// Stops after the first data. Returns the number of bytes that the limit left unread.
+    /// Stops at the first nonzero block. Returns the number of bytes left unread because of the
+    /// limit.
     fn read_within(&mut self, range: Range<u64>, limit: &ReadLimit) -> io::Result<u64> {
         let mut at = range.start;
         while at < range.end && !self.has_data {
@@ -325,14 +326,14 @@ impl<'a> Sample<'a> {
                 self.has_data = true;
                 self.hash.update(at.to_le_bytes());
                 self.hash.update(block);
-                // Best effort: if this fails, the report only lacks the content type.
+                // Best effort: without the copy, only the content type is missing from the report.
                 let _ = self.copy.as_ref().map(|copy| pwrite(copy, block, at));
             }
         }
         Ok(read as u64)
     }
 
-    /// Skips holes. If holes are unknown, every byte is treated as data.
+    /// Skips holes. If holes cannot be detected, every byte is treated as data.
     fn next_data(&self, at: u64) -> u64 {
         let Some((file, offset)) = self.holes else {
             return at;

@@ -63,7 +63,7 @@ impl Guard {
                 "Check the device and plan the run again.",
             ));
         }
-        let lower_claims = self.claim_lower(block)?;
+        let lower_claims = self.claim_lower_devices(block)?;
         Ok(Admission {
             claim: Some(claim),
             lower_claims,
@@ -71,7 +71,7 @@ impl Guard {
     }
 
     /// Claims the backing devices of loop devices, because the loop driver does not claim them.
-    fn claim_lower(&self, block: &BlockDevice) -> Result<Vec<OwnedFd>, Problem> {
+    fn claim_lower_devices(&self, block: &BlockDevice) -> Result<Vec<OwnedFd>, Problem> {
         let changed = self.host.changed_devices(block).into_iter();
         let backing = changed.filter_map(|device| device.backing.as_ref()?.device);
         let lower = backing.filter_map(|device| self.host.by_dev(device));
@@ -127,7 +127,7 @@ impl Guard {
         let found = ResolvedPath::find(Path::new(&backing.path));
         let stat = found.stat?;
         let is_shown = backing.device.is_none() && backing.is_file(stat);
-        let root = self.permissions.root_of(&found.path);
+        let root = self.permissions.root_containing(&found.path);
         let is_allowed = root.is_some() && !self.is_in_data_directory(&found.path);
         (is_shown && is_allowed).then_some((found.path, stat))
     }
@@ -216,7 +216,7 @@ pub(super) mod tests {
 
     pub(in crate::system::guard) const BYTES: u64 = 1 << 20;
 
-    /// A loop device on a file, which has its own directory.
+    /// A loop device attached to a file in a directory of its own.
     pub(in crate::system::guard) struct Attached {
         directory: tempfile::TempDir,
         pub path: String,
@@ -261,7 +261,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn devices_attached_to_another_file_since_the_inventory_are_rejected() {
+    fn devices_reattached_since_the_inventory_are_rejected() {
         let Some(device) = Attached::new() else {
             return;
         };

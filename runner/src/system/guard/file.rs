@@ -20,7 +20,7 @@ use std::path::Path;
 
 /// Why two files cannot be distinguished.
 const POSSIBLY_SAME: &str =
-    "it has the same length, and the kernel does not show whether it is the same file";
+    "it has the same length, and the kernel does not reveal whether it is the same file";
 
 impl Guard {
     pub(crate) fn admit_file(&self, found: &ResolvedPath, purpose: Purpose) -> Result<(), Problem> {
@@ -125,7 +125,7 @@ pub(crate) fn check_hard_links(path: &Path, stat: Stat) -> Result<(), Problem> {
             path.display(),
             stat.links
         ),
-        "Choose another name, or remove this file so that the run creates it.",
+        "Choose another name, or remove this file so the run can create it.",
     ))
 }
 
@@ -143,7 +143,7 @@ fn check_access(path: &Path, wanted: Access) -> Result<(), Problem> {
 
 pub(crate) fn permission_denied(path: &Path) -> impl Fn(Errno) -> Problem {
     move |error| {
-        // As root, EPERM is caused by a container, or by an immutable or append-only file.
+        // For root, EPERM is caused by a container, or by an immutable or append-only file.
         let remedy = match error {
             Errno::PERM => {
                 "Give the container or service access (docker run --device, DeviceAllow=), or remove the file's attribute (chattr -i -a)."
@@ -176,8 +176,8 @@ mod tests {
         thread,
     };
 
-    /// Calls a function in a thread without the privileges of root.
-    fn as_nobody<T: Send>(call: impl FnOnce() -> T + Send) -> T {
+    /// Calls a function in a thread without root privileges.
+    fn run_as_nobody<T: Send>(call: impl FnOnce() -> T + Send) -> T {
         thread::scope(|scope| {
             let thread = scope.spawn(|| {
                 let id = 65534;
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn runs_need_access_to_files_and_directories() {
         if !geteuid().is_root() {
-            return skip("only root can act as another user");
+            return skip("only root can switch to another user");
         }
         // The file is in /tmp, because every user can look up paths there.
         let dir = tempfile::tempdir_in("/tmp").unwrap();
@@ -205,7 +205,7 @@ mod tests {
         let guard = Guard::live(&Permissions::default());
         let check = |path: &Path, purpose: Purpose, is_admitted: bool| {
             let found = ResolvedPath::find(path);
-            let admitted = as_nobody(|| guard.admit_file(&found, purpose));
+            let admitted = run_as_nobody(|| guard.admit_file(&found, purpose));
             let code = admitted.err().map(|problem| problem.code);
             let want = (!is_admitted).then_some("permission_denied");
             assert_eq!(code.as_deref(), want, "{purpose:?} {}", path.display());
@@ -243,7 +243,7 @@ mod tests {
         let stat = found.stat.unwrap();
         let other = Backing {
             path: "/elsewhere/image".into(),
-            // 8:1, a block device.
+            // Device number 8:1, a block device.
             filesystem: Some(Dev(0x801)),
             inode: Some(stat.inode + 1),
             device: None,

@@ -4,7 +4,7 @@
 
 use crate::system::{
     guard::{FIELD, file::permission_denied},
-    host::open_files::{User, preventing_use},
+    host::open_files::{User, first_preventing_use},
 };
 use leadline_protocol::problem::Problem;
 use rustix::{
@@ -20,8 +20,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Retries for one second, because other programs briefly open files, and the kernel closes a
-/// ring's files some time after its process has ended.
+/// How long to retry a failed check. Other programs open files briefly, and the kernel closes an
+/// io_uring's files some time after its process exits.
 const RETRY_FOR: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_millis(10);
 
@@ -31,22 +31,22 @@ const OVERLAY_MAGIC: u64 = 0x794c_7630;
 /// Opens an existing regular file, without changing it, and checks whether it can be written to.
 ///
 /// # Errors
-/// `permission_denied` (also for immutable and append-only files), or `file_in_use` for a running
-/// program.
-pub(crate) fn open_to_write(path: &Path) -> Result<OwnedFd, Problem> {
-    try_to_write(path).map_err(|error| match error {
+/// `permission_denied` (also for immutable and append-only files), or `file_in_use` if the file is
+/// a running program.
+pub(crate) fn open_for_writing(path: &Path) -> Result<OwnedFd, Problem> {
+    try_open_for_writing(path).map_err(|error| match error {
         Errno::TXTBSY => file_in_use(path, "is a running program"),
         Errno::AGAIN => file_in_use(path, "is leased by another process"),
         error => permission_denied(path)(error),
     })
 }
 
-/// Opens a file for writing, except on an overlay: that would copy the file to the upper directory,
-/// and a plan must not change anything.
+/// Opens a file for writing, except on overlayfs: that would copy up the file, and a plan must not
+/// change anything.
 ///
 /// # Errors
 /// Same as `open` and `access`.
-pub(crate) fn try_to_write(path: &Path) -> Result<OwnedFd, Errno> {
+pub(crate) fn try_open_for_writing(path: &Path) -> Result<OwnedFd, Errno> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let found = open(path, flags | OFlags::PATH, Mode::empty())?;
     if fstatfs(&found)?.f_type as u64 != OVERLAY_MAGIC {
@@ -61,14 +61,14 @@ pub(crate) fn try_to_write(path: &Path) -> Result<OwnedFd, Errno> {
 /// # Errors
 /// `file_in_use`.
 pub(crate) fn check_unused(file: &OwnedFd, path: &Path) -> Result<(), Problem> {
-    retry(|| use_of(file)).map_err(|reason| file_in_use(path, reason))
+    retry(|| check_not_in_use(file)).map_err(|reason| file_in_use(path, reason))
 }
 
-/// Like `check_unused`, for a file that Leadline created: other processes may read it, and other
-/// runs may write to it. `users`: processes that use the file.
+/// Like `check_unused`, but for a file that Leadline created: other processes may read it, and
+/// other runs may write to it. `users` lists the processes that use the file.
 ///
 /// # Errors
-/// `file_in_use` if a process of another program has the file open for writing or locked.
+/// `file_in_use` if another program's process has the file open for writing or has locked it.
 pub(crate) fn check_unwritten(
     file: OwnedFd,
     path: &Path,
@@ -80,19 +80,19 @@ pub(crate) fn check_unwritten(
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let reader = open(path, flags, Mode::empty()).map_err(permission_denied(path))?;
     retry(|| match lease(&reader, libc::F_RDLCK) {
-        Err(Errno::AGAIN) => no_other_writer(users()),
+        Err(Errno::AGAIN) => check_no_other_writer(users()),
         _ => Ok(()),
     })
     .map_err(|reason| file_in_use(path, &reason))
 }
 
 /// # Errors
-/// Describes the process that has the file open for writing, except for other Leadline runs. This
-/// process must have the file open only for reading.
-fn no_other_writer(users: Vec<User<()>>) -> Result<(), String> {
+/// Describes the process that has the file open for writing, unless it is another Leadline run.
+/// This process must have the file open only for reading.
+fn check_no_other_writer(users: Vec<User<()>>) -> Result<(), String> {
     let is_run = |user: &User<()>| user.is_own && user.access.prevents_writes();
     let has_other_run = users.iter().any(is_run);
-    match preventing_use(users) {
+    match first_preventing_use(users) {
         Some(user) => Err(format!("is {} in {}", user.access, user.process)),
         None if has_other_run => Ok(()),
         None => Err("is open for writing in another process".into()),
@@ -115,8 +115,8 @@ pub(crate) fn retry<E>(check: impl Fn() -> Result<(), E>) -> Result<(), E> {
 
 /// # Errors
 /// Returns how another process uses the file.
-fn use_of(file: &OwnedFd) -> Result<(), &'static str> {
-    // Any other error: leases are not supported or not permitted.
+fn check_not_in_use(file: &OwnedFd) -> Result<(), &'static str> {
+    // Any other error means that leases are not supported or not permitted.
     if lease(file, libc::F_WRLCK) == Err(Errno::AGAIN) {
         return Err("is open in another process");
     }
@@ -138,11 +138,11 @@ pub(crate) fn check_unlocked(file: &OwnedFd) -> Result<(), &'static str> {
 /// Only tests for a lock, because acquiring a write lock requires a descriptor that is open for
 /// writing.
 fn has_posix_lock(file: &OwnedFd) -> bool {
-    // SAFETY: all zeros is a valid `flock`: the whole file.
+    // SAFETY: an all-zero `flock` is valid and covers the whole file.
     let mut lock: libc::flock = unsafe { std::mem::zeroed() };
     lock.l_type = libc::F_WRLCK as libc::c_short;
     lock.l_whence = libc::SEEK_SET as libc::c_short;
-    // SAFETY: F_GETLK accesses only the passed structure, which lives longer than the call.
+    // SAFETY: F_GETLK accesses only the passed structure, which outlives the call.
     let result = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETLK, &raw mut lock) };
     result == 0 && lock.l_type != libc::F_UNLCK as libc::c_short
 }
@@ -188,7 +188,7 @@ mod tests {
         let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         let path = dir.path().join("f");
         fs::write(&path, "data").unwrap();
-        let check = || check_unused(&open_to_write(&path)?, &path);
+        let check = || check_unused(&open_for_writing(&path)?, &path);
         assert!(check().is_ok());
         let reader = File::open(&path).unwrap();
         let problem = check().unwrap_err();
@@ -204,12 +204,12 @@ mod tests {
         let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         let path = dir.path().join("f");
         fs::write(&path, "data").unwrap();
-        let file = open_to_write(&path).unwrap();
+        let file = open_for_writing(&path).unwrap();
         let flags = fcntl_getfl(&file).unwrap();
         assert!(flags.contains(OFlags::RDWR | OFlags::NONBLOCK));
         assert_eq!(fcntl_getfd(&file), Ok(FdFlags::CLOEXEC));
         symlink(&path, dir.path().join("link")).unwrap();
-        let problem = open_to_write(&dir.path().join("link")).unwrap_err();
+        let problem = open_for_writing(&dir.path().join("link")).unwrap_err();
         assert_eq!(problem.code, "permission_denied");
     }
 
@@ -227,7 +227,7 @@ mod tests {
             })
         };
         let mut running = (0..100).find_map(run).expect("a running program");
-        let problem = open_to_write(&program).unwrap_err();
+        let problem = open_for_writing(&program).unwrap_err();
         running.kill().unwrap();
         running.wait().unwrap();
         assert!(problem.detail.contains("is a running program"), "{problem}");
@@ -235,29 +235,29 @@ mod tests {
         let path = dir.path().join("f");
         fs::write(&path, "data").unwrap();
         let leased = File::open(&path).unwrap();
-        // Catches SIGIO.
+        // Registers a handler for SIGIO.
         let _ = lease(&leased, libc::F_WRLCK);
-        // SAFETY: F_SETLEASE takes an integer and accesses no memory of this process.
+        // SAFETY: F_SETLEASE takes an integer and does not access this process's memory.
         let result = unsafe { libc::fcntl(leased.as_raw_fd(), libc::F_SETLEASE, libc::F_RDLCK) };
         assert_eq!(result, 0, "a read lease");
-        let problem = open_to_write(&path).unwrap_err();
+        let problem = open_for_writing(&path).unwrap_err();
         assert!(problem.detail.contains("is leased by"), "{problem}");
     }
 
-    /// The kernel grants no lease on a directory.
+    /// The kernel does not grant leases on directories.
     #[test]
     fn locks_are_detected_without_leases() {
         let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         let open = || OwnedFd::from(File::open(dir.path()).unwrap());
         let (file, locked) = (open(), open());
         flock(&locked, FlockOperation::NonBlockingLockExclusive).unwrap();
-        assert_eq!(use_of(&file), Err("is locked by another process"));
+        assert_eq!(check_not_in_use(&file), Err("is locked by another process"));
         drop(locked);
-        assert_eq!(use_of(&file), Ok(()));
+        assert_eq!(check_not_in_use(&file), Ok(()));
     }
 
     #[test]
-    fn waits_for_short_use() {
+    fn waits_for_brief_use_to_end() {
         let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         let path = dir.path().join("f");
         fs::write(&path, "data").unwrap();
@@ -268,7 +268,7 @@ mod tests {
                     sleep(Duration::from_millis(200));
                     drop(reader);
                 });
-                check_unused(&open_to_write(&path).unwrap(), &path).is_ok()
+                check_unused(&open_for_writing(&path).unwrap(), &path).is_ok()
             })
         };
         // The reader may be delayed on a busy host.

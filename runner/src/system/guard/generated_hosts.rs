@@ -99,7 +99,7 @@ fn check(host: &Host, scratch: &Scratch, decisions: &mut Decisions) -> Vec<Strin
         }
     };
     for (device, node) in host.nodes.iter().enumerate() {
-        let want = Expected::of_device(host, device);
+        let want = Expected::for_device(host, device);
         decisions.count(&want);
         let block = &guard.host.blocks[&node.name];
         let found = guard.check_write(block).err();
@@ -115,7 +115,7 @@ fn check(host: &Host, scratch: &Scratch, decisions: &mut Decisions) -> Vec<Strin
         compare(&node.name, &want, checked, true);
     }
     for file in 0..host.files.len() {
-        let want = Expected::of_file(host, file);
+        let want = Expected::for_file(host, file);
         decisions.count(&want);
         let path = scratch.image(file);
         let found = view.path(path.to_str().unwrap()).write_problem;
@@ -141,7 +141,7 @@ struct Expected {
 }
 
 impl Expected {
-    fn of_device(host: &Host, device: usize) -> Self {
+    fn for_device(host: &Host, device: usize) -> Self {
         if host.is_in_use(device) {
             return Self::with(&IN_USE);
         }
@@ -158,7 +158,7 @@ impl Expected {
         Self::with(&codes)
     }
 
-    fn of_file(host: &Host, file: usize) -> Self {
+    fn for_file(host: &Host, file: usize) -> Self {
         let mut codes = Vec::new();
         if host.backs_loop(file) {
             codes.push("backs_loop");
@@ -177,7 +177,7 @@ impl Expected {
 
 /// The hazards that the generated hosts must contain.
 #[test]
-fn generated_hosts_have_every_relation() {
+fn generated_hosts_contain_every_hazard() {
     let hosts: Vec<Host> = (0..300).map(Host::generate).collect();
     let has = |relation: &dyn Fn(&Host) -> bool| hosts.iter().filter(|host| relation(host)).count();
     let has_kind = |is_kind: fn(&Kind) -> bool| {

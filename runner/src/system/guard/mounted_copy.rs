@@ -1,5 +1,5 @@
 //! Finds a mounted filesystem that has the same UUID as data that a run would overwrite. The data
-//! may be a copy of that filesystem, or the same bytes accessed in another way.
+//! may be a copy of that filesystem, or the same filesystem on another device node.
 
 use crate::system::{guard::Guard, host::signature::signatures};
 use leadline_protocol::text::printable;

@@ -9,7 +9,7 @@ use crate::{
             backing_file::holes,
             contents::{Contents, Source},
             file::permission_denied,
-            file_use::{check_unused, check_unwritten, open_to_write},
+            file_use::{check_unused, check_unwritten, open_for_writing},
         },
         host::{
             block_device::BlockDevice,
@@ -35,8 +35,9 @@ use std::{
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 
 impl Guard {
-    /// `None` for new files, for files that Leadline created and that have not changed since, and
-    /// for the run's loop devices. `regions`: byte ranges that the jobs write to.
+    /// Describes the data that a run would overwrite; `None` for new files, for files that Leadline
+    /// created and that have not changed since, and for the run's loop devices. `regions`: byte
+    /// ranges that the jobs write to.
     ///
     /// # Errors
     /// `permission_denied` if the target cannot be opened; `file_in_use` or `device_in_use` if
@@ -66,7 +67,7 @@ impl Guard {
     ) -> Result<Option<Overwritten>, Problem> {
         match (found.kind, found.stat) {
             // The plan has already reported this problem.
-            _ if self.rejects_to_write(found) => Ok(None),
+            _ if self.rejects_writes(found) => Ok(None),
             (PathKind::Device, Some(stat)) => match self.host.by_dev(stat.rdev) {
                 Some(block) if !self.is_run_loop(block) => {
                     self.overwritten_device(&found.path, block, regions)
@@ -80,7 +81,7 @@ impl Guard {
         }
     }
 
-    fn rejects_to_write(&self, found: &ResolvedPath) -> bool {
+    fn rejects_writes(&self, found: &ResolvedPath) -> bool {
         let block = found.stat.and_then(|stat| self.host.by_dev(stat.rdev));
         match (found.kind, block) {
             (PathKind::Device, Some(block)) => self.check_write(block).is_err(),
@@ -96,7 +97,7 @@ impl Guard {
     ) -> Result<Option<Overwritten>, Problem> {
         self.check_device_unused(block)?;
         let must_confirm = self.backing_file_in_root(block).is_none();
-        let device = open_to_read(path)?;
+        let device = open_for_reading(path)?;
         let holes = holes(&device, block);
         let mut source = Source::of(&device, block.size_bytes);
         source.holes = holes.as_ref().map(|(file, offset)| (file.as_fd(), *offset));
@@ -110,12 +111,12 @@ impl Guard {
         }
         for partition in self.host.blocks.values() {
             if partition.disk.as_ref() == Some(&block.name) {
-                contents.add_partition(&partition.name, &contents_of(partition)?);
+                contents.add_partition(&partition.name, &partition_contents(partition)?);
             }
         }
-        // Writes between the samples do not change the digest of the samples, but they change the
-        // times of the backing file.
-        let times = holes.as_ref().and_then(|(file, _)| change_times(file));
+        // Writes between the samples do not change the digest of the samples, but they do change
+        // the backing file's timestamps.
+        let times = holes.as_ref().and_then(|(file, _)| mtime_and_ctime(file));
         let data = format!("{times:?} {}", contents.digest());
         let identity = identity(&self.host, block);
         let sequence: Option<u64> = value(block.dir.join("diskseq"));
@@ -148,11 +149,11 @@ impl Guard {
         regions: &[Range<u64>],
         may_be_open: bool,
     ) -> Result<Option<Overwritten>, Problem> {
-        let file = open_to_write(path)?;
+        let file = open_for_writing(path)?;
         if !Stat::of_fd(&file).is_ok_and(|now| now.is_same(&stat)) {
-            return Err(replaced(path));
+            return Err(file_replaced(path));
         }
-        self.check_unused_below(path, stat)?;
+        self.check_underlying_file_unused(path, stat)?;
         let opened = format!("/proc/self/fd/{}", file.as_raw_fd());
         if ownership::is_owned(Mark::Target, Path::new(&opened)) {
             if !may_be_open {
@@ -171,7 +172,7 @@ impl Guard {
         contents
             .complete(&source, regions, limit)
             .map_err(unreadable)?;
-        let times = change_times(&file);
+        let times = mtime_and_ctime(&file);
         let name = path.file_name().unwrap_or_default();
         let state = format!("{} {} {}", path.display(), stat.dev, stat.inode);
         let data = format!("{} {times:?} {}", stat.length, contents.digest());
@@ -190,23 +191,23 @@ impl Guard {
 
     /// Descriptions of the contents to show to the user.
     fn description(&self, contents: &Contents) -> Vec<String> {
-        let mut sentences = contents.sentences();
-        sentences.extend(self.mounted_copy(contents.uuids()));
-        sentences
+        let mut descriptions = contents.descriptions();
+        descriptions.extend(self.mounted_copy(contents.uuids()));
+        descriptions
     }
 }
 
-/// Samples of a partition.
-fn contents_of(partition: &BlockDevice) -> Result<Contents, Problem> {
+/// Samples a partition's contents.
+fn partition_contents(partition: &BlockDevice) -> Result<Contents, Problem> {
     let path = PathBuf::from(partition.path());
-    let device = open_to_read(&path)?;
+    let device = open_for_reading(&path)?;
     let mut source = Source::of(&device, partition.size_bytes);
     source.holes = None;
     Contents::read(&source, &[]).map_err(|error| unreadable(&path, &error))
 }
 
 /// The problem to report if another file has replaced the checked one.
-fn replaced(path: &Path) -> Problem {
+fn file_replaced(path: &Path) -> Problem {
     Problem::guard(
         "identity_changed",
         FIELD,
@@ -215,7 +216,7 @@ fn replaced(path: &Path) -> Problem {
     )
 }
 
-fn open_to_read(path: &Path) -> Result<OwnedFd, Problem> {
+fn open_for_reading(path: &Path) -> Result<OwnedFd, Problem> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     open(path, flags, Mode::empty()).map_err(permission_denied(path))
 }
@@ -225,9 +226,9 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Problem {
     permission_denied(path)(Errno::from_io_error(error).unwrap_or(Errno::IO))
 }
 
-/// Times of the last modification and of the last change of the inode, in seconds and nanoseconds.
-/// A program can restore the former, but not the latter.
-fn change_times(file: impl AsFd) -> Option<[(i64, i64); 2]> {
+/// Modification time and inode change time (mtime and ctime), in seconds and nanoseconds. A program
+/// can restore the former, but not the latter.
+fn mtime_and_ctime(file: impl AsFd) -> Option<[(i64, i64); 2]> {
     let now = fstat(file).ok()?;
     Some([
         (now.st_mtime, now.st_mtime_nsec as i64),
@@ -256,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn only_data_in_foreign_files_counts_as_overwritten() {
+    fn files_created_by_leadline_do_not_count_as_overwritten() {
         let dir = directory();
         let base = dir.path().canonicalize().unwrap();
         fs::create_dir(base.join("root")).unwrap();
@@ -313,7 +314,7 @@ mod tests {
     #[test]
     fn targets_are_read_without_blocking_and_not_inherited() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let device = open_to_read(file.path()).unwrap();
+        let device = open_for_reading(file.path()).unwrap();
         assert!(fcntl_getfl(&device).unwrap().contains(OFlags::NONBLOCK));
         assert_eq!(fcntl_getfd(&device), Ok(FdFlags::CLOEXEC));
     }

@@ -12,7 +12,7 @@ use std::{
     sync::Arc,
 };
 
-/// Flags to open a directory for looking up paths below it.
+/// Flags for opening a directory to look up paths below it.
 const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 #[derive(Clone, Debug, Default)]
@@ -22,8 +22,7 @@ pub struct Permissions {
     raw_writes: Arc<[String]>,
 }
 
-/// A target root. It is opened once, so that a directory or link that later takes its name is not
-/// used.
+/// A target root. It is opened once, so a directory or link that later replaces it is not used.
 #[derive(Debug)]
 struct Root {
     /// Canonical path.
@@ -32,9 +31,9 @@ struct Root {
 }
 
 impl Permissions {
-    /// `roots`: directories below which files may be targets. If empty (no `--target-root` on the
-    /// command line), files may be anywhere. `raw_writes`: identities of the devices that may be
-    /// written to. Loop devices backed by files below a root need no entry.
+    /// `roots`: target files must be below one of these directories. If empty (no `--target-root`
+    /// on the command line), files may be anywhere. `raw_writes`: identities of the devices that
+    /// may be written to. Loop devices backed by files below a root need no entry.
     pub fn new(roots: &[PathBuf], raw_writes: &[String]) -> Self {
         Self {
             roots: roots.iter().map(|root| Root::open(root)).collect(),
@@ -61,7 +60,7 @@ impl Permissions {
         }
     }
 
-    /// Permissions without raw writes to listed devices.
+    /// Permissions for files below these roots, without raw writes to listed devices.
     pub fn below(roots: &[PathBuf]) -> Self {
         Self::new(roots, &[])
     }
@@ -82,7 +81,7 @@ impl Permissions {
 
     /// The target root that contains a canonical path. Compares whole path components: `/data2` is
     /// not below `/data`.
-    pub(crate) fn root_of(&self, path: &Path) -> Option<(&Path, BorrowedFd<'_>)> {
+    pub(crate) fn root_containing(&self, path: &Path) -> Option<(&Path, BorrowedFd<'_>)> {
         self.roots.iter().find_map(|root| {
             let directory = root.directory.as_ref().ok()?;
             let is_below = path.starts_with(&root.path);
@@ -108,7 +107,7 @@ impl Root {
         fcntl_dupfd_cloexec(self.directory.as_ref().map_err(|error| *error)?, 0)
     }
 
-    /// `DEV:INODE`.
+    /// The root's ID, as `DEV:INODE`.
     fn id(&self) -> Option<String> {
         let found = fstat(self.directory.as_ref().ok()?).ok()?;
         Some(format!("{}:{}", found.st_dev, found.st_ino))

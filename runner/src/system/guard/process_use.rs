@@ -1,18 +1,19 @@
-//! Rejects targets that a process of another program can change or has locked. An exclusive open of
-//! a device does not detect processes that opened it without O_EXCL. The loop driver has its
-//! backing file open, so the kernel grants no lease on it; and a lease on a file of an overlay does
-//! not cover the file below. In these cases, the open files of all processes are searched instead.
+//! Rejects targets that another program's process can change or has locked. An exclusive open of a
+//! device does not detect processes that opened it without O_EXCL. The kernel does not grant a
+//! lease on a loop device's backing file, because the loop driver has it open; and a lease on an
+//! overlayfs file does not cover the underlying file. For these targets, the open files of all
+//! processes are searched instead.
 
 use crate::system::{
     guard::{
         FIELD, Guard,
-        file_use::{check_unlocked, file_in_use, retry, try_to_write},
+        file_use::{check_unlocked, file_in_use, retry, try_open_for_writing},
     },
     host::{
         block_device::{Backing, BlockDevice},
         file_identity::FileIdentity,
         kernel::Kernel,
-        open_files::{User, preventing_use, users},
+        open_files::{User, first_preventing_use, users},
         resolved_path::Stat,
     },
 };
@@ -35,11 +36,11 @@ struct BackingFile<'a> {
 
 impl Guard {
     /// Checks a device, the devices that share its bytes, and the backing files of all loop devices
-    /// that a write to it changes.
+    /// that a write to it would change.
     ///
     /// # Errors
-    /// `device_in_use` or `file_in_use` if a process of another program has one of them open for
-    /// writing, mapped or locked.
+    /// `device_in_use` or `file_in_use` if another program's process has one of them open for
+    /// writing, or has mapped or locked it.
     pub(super) fn check_device_unused(&self, block: &BlockDevice) -> Result<(), Problem> {
         let devices = self.host.shared_devices(block);
         let files: Vec<BackingFile> = self.backing_files(block).collect();
@@ -54,7 +55,7 @@ impl Guard {
                     files.iter().find(is_open).map(Changed::File)
                 }
             });
-            match preventing_use(found) {
+            match first_preventing_use(found) {
                 Some(user) => Err(match user.used {
                     Changed::Device(used) => device_in_use(block, used, &user),
                     Changed::File(file) => file.in_use(&reason(&user)),
@@ -66,16 +67,22 @@ impl Guard {
         })
     }
 
-    /// Checks a file that an overlay shows: another process may use it in a layer.
+    /// Checks a file on overlayfs: another process may be using the underlying file in one of its
+    /// layers.
     ///
     /// # Errors
-    /// `file_in_use` if a process of another program has it open for writing, mapped or locked.
-    pub(super) fn check_unused_below(&self, path: &Path, stat: Stat) -> Result<(), Problem> {
+    /// `file_in_use` if another program's process has it open for writing, or has mapped or locked
+    /// it.
+    pub(super) fn check_underlying_file_unused(
+        &self,
+        path: &Path,
+        stat: Stat,
+    ) -> Result<(), Problem> {
         let file = self.host.file_identity(path, stat);
         if !file.is_on_overlay() {
             return Ok(());
         }
-        retry(|| match preventing_use(self.users_of_file(&file)) {
+        retry(|| match first_preventing_use(self.users_of_file(&file)) {
             Some(user) => Err(file_in_use(path, &reason(&user))),
             None => Ok(()),
         })
@@ -104,15 +111,15 @@ impl Guard {
 }
 
 impl BackingFile<'_> {
-    /// Checks leases and locks of the file. This also detects processes that are not visible, as
-    /// long as the file is.
+    /// Checks whether the file is leased or locked. This also detects use by processes that are not
+    /// visible, as long as the file is.
     fn check_leases_and_locks(&self) -> Result<(), Problem> {
         let path = Path::new(&self.backing.path);
         let is_file = |found| self.backing.is_file(Stat::of(&found));
         if !std::fs::metadata(path).is_ok_and(is_file) {
             return Ok(());
         }
-        match try_to_write(path) {
+        match try_open_for_writing(path) {
             Err(Errno::AGAIN) => Err(self.in_use("is leased by another process")),
             // A user who can access only the device cannot see locks on the file.
             Err(_) => Ok(()),

@@ -1,4 +1,4 @@
-//! Guard decisions for devices of a fixture host and for real files.
+//! Tests guard decisions for a fixture host's devices and for real files.
 
 use crate::system::{
     guard::*,
@@ -48,8 +48,8 @@ fn rejects_writing_to_devices_in_use() {
     }
 }
 
-/// A loop device on a file, without other devices.
-fn loop_device_on(path: &Path, more: &str) -> Inventory {
+/// A host whose only device is a loop device attached to a file.
+fn host_with_loop_device_on(path: &Path, more: &str) -> Inventory {
     Fixture::new(&format!(
         "sys/devices/loop9099/dev = 4007:9099
         sys/devices/loop9099/size = 8
@@ -72,7 +72,7 @@ fn loop_devices_on_files_below_a_root_need_no_permission() {
     fs::hard_link(base.join("root/linked"), base.join("link")).unwrap();
     let permissions = Permissions::below(&[base.join("root")]);
     let check = |name: &str, more: &str, want: Result<(), &str>| {
-        let host = loop_device_on(&base.join(name), more);
+        let host = host_with_loop_device_on(&base.join(name), more);
         let guard = Guard::new(host, &permissions).with_data_directory(Some(base.join("root/var")));
         let checked = guard.check_write(&guard.host.blocks["loop9099"]);
         let checked = checked.map_err(|problem| problem.code);
@@ -103,7 +103,7 @@ fn loop_devices_on_devices_and_replaced_files_need_permission() {
     };
     let file = base.join("f");
     fs::write(&file, [0; 4096]).unwrap();
-    let host = loop_device_on(&file, "");
+    let host = host_with_loop_device_on(&file, "");
     assert_eq!(code(host.clone()), None);
     fs::rename(&file, base.join("old")).unwrap();
     fs::write(&file, [0; 4096]).unwrap();
@@ -115,9 +115,9 @@ fn loop_devices_on_devices_and_replaced_files_need_permission() {
     if mknodat(CWD, &node, FileType::BlockDevice, mode, number).is_err() {
         return skip("cannot create device nodes");
     }
-    let host = loop_device_on(&node, "");
+    let host = host_with_loop_device_on(&node, "");
     assert_eq!(code(host).as_deref(), Some("raw_write_refused"));
-    // This device number has no driver, so the device cannot be opened.
+    // No driver handles this device number, so the device cannot be opened.
     let host = "sys/devices/sdx/dev = 4008:200\n sys/devices/sdx/size = 8";
     let guard = Guard::new(Fixture::new(host).inventory(), &permissions);
     let admitted = guard.admit(&ResolvedPath::find(&node), Purpose::Read);
@@ -125,7 +125,7 @@ fn loop_devices_on_devices_and_replaced_files_need_permission() {
 }
 
 #[test]
-fn loop_devices_of_the_run_need_no_permission() {
+fn the_runs_loop_devices_need_no_permission() {
     let guard = Guard::new(Fixture::new(STACK).inventory(), &Permissions::default());
     let devices = ["loop9090", "loop9092"].map(|name| guard.host.blocks[name].dev);
     let guard = guard.with_run_loops(devices.into());
@@ -271,7 +271,7 @@ fn rejects_files_used_by_the_server() {
 }
 
 #[test]
-fn roots_are_the_directories_that_the_caller_expects() {
+fn roots_must_be_the_directories_that_the_caller_expects() {
     let dir = tempfile::tempdir().unwrap();
     let base = fs::canonicalize(dir.path()).unwrap();
     let roots = [base.join("a"), base.join("b")];
@@ -287,8 +287,8 @@ fn roots_are_the_directories_that_the_caller_expects() {
         let codes: Vec<String> = found.map(|problem| problem.code).collect();
         assert_eq!(codes, problems, "{ids:?}");
         assert_eq!(permissions.roots().count(), 2);
-        assert!(permissions.root_of(&base.join("a/f")).is_some());
-        let is_open = permissions.root_of(&base.join("b/f")).is_some();
+        assert!(permissions.root_containing(&base.join("a/f")).is_some());
+        let is_open = permissions.root_containing(&base.join("b/f")).is_some();
         assert_eq!(is_open, problems.is_empty());
     };
     check(&ids, &[]);
@@ -303,7 +303,7 @@ fn roots_are_the_directories_that_the_caller_expects() {
 }
 
 #[test]
-fn without_roots_admits_files_anywhere() {
+fn admits_files_anywhere_if_there_are_no_roots() {
     let dir = tempfile::tempdir().unwrap();
     let guard = Guard::live(&Permissions::default());
     assert!(

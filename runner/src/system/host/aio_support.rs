@@ -4,7 +4,8 @@
 use crate::system::host::kernel::{Kernel, value};
 use std::io;
 
-/// Number of I/Os that new contexts may still have in flight; `None` if Linux AIO is unavailable.
+/// Number of additional I/Os that new contexts can have in flight; `None` if Linux AIO is
+/// unavailable.
 pub(crate) fn available(kernel: &Kernel) -> Option<u64> {
     let fs = kernel.proc.join("sys/fs");
     let max: u64 = value(fs.join("aio-max-nr"))?;
@@ -12,14 +13,14 @@ pub(crate) fn available(kernel: &Kernel) -> Option<u64> {
     can_create_context().then(|| max.saturating_sub(used))
 }
 
-/// Returns true if only the limit prevents the use of Linux AIO (EAGAIN).
+/// Returns true if a context can be created, or if only the limit prevents it (EAGAIN).
 fn can_create_context() -> bool {
     let mut context: usize = 0;
     // SAFETY: io_setup(2) writes the ID to a local variable.
     if unsafe { libc::syscall(libc::SYS_io_setup, 1, &raw mut context) } < 0 {
         return io::Error::last_os_error().raw_os_error() == Some(libc::EAGAIN);
     }
-    // SAFETY: destroys the context that was just created.
+    // SAFETY: this destroys only the context that was just created.
     unsafe { libc::syscall(libc::SYS_io_destroy, context) };
     true
 }

@@ -20,8 +20,8 @@ use std::{
 /// Unit of sizes in sysfs, regardless of the device's sector size.
 pub(crate) const SECTOR_BYTES: u64 = 512;
 /// First kernel versions whose bio-based drivers honor `queue/iostats` (commits 526d10061bc2 and
-/// 10764815ff47). In older kernels, it is always 0 for these drivers. zram counts regardless of it
-/// (`bio_start_io_acct` in drivers/block/zram/zram_drv.c).
+/// 10764815ff47). In older kernels, it is always 0 for these drivers. zram counts I/Os regardless
+/// of it (`bio_start_io_acct` in drivers/block/zram/zram_drv.c).
 const IOSTATS_SINCE: &[(DeviceKind, (u32, u32))] = &[
     (DeviceKind::Dm, (6, 5)),
     (DeviceKind::Md, (5, 14)),
@@ -52,7 +52,7 @@ pub(crate) struct BlockDevice {
     pub backing: Option<Backing>,
 }
 
-/// The file or device to which a loop device is attached.
+/// The file or device that a loop device is attached to.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Backing {
     /// Path as shown in sysfs.
@@ -138,7 +138,7 @@ impl Backing {
         if let Some(status) = node.ok().and_then(loop_status) {
             return Some(Self::of(path, status));
         }
-        // The ioctl also fails if the device was detached since its path was read.
+        // The ioctl also fails if the device was detached after its path was read.
         if attached_file().as_ref() != Some(&path) {
             return None;
         }

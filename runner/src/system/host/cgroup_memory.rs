@@ -4,11 +4,11 @@
 use crate::system::host::kernel::{Kernel, field, value};
 use std::{fs, path::Path};
 
-/// File names in one cgroup version.
+/// File and field names in one cgroup version.
 struct Files {
     limit: &'static str,
     usage: &'static str,
-    /// Field of `memory.stat` with the page cache that the kernel reclaims first.
+    /// Field of `memory.stat` that counts the page cache that the kernel reclaims first.
     reclaimable: &'static str,
 }
 
@@ -28,12 +28,12 @@ pub(crate) fn available(kernel: &Kernel) -> Option<u64> {
     let groups = fs::read_to_string(kernel.proc.join("self/cgroup")).ok()?;
     groups
         .lines()
-        .filter_map(|line| available_in_line(kernel, line))
+        .filter_map(|line| available_in_hierarchy(kernel, line))
         .min()
 }
 
 /// `line`: `hierarchy:controllers:path`; v2 has no controllers.
-fn available_in_line(kernel: &Kernel, line: &str) -> Option<u64> {
+fn available_in_hierarchy(kernel: &Kernel, line: &str) -> Option<u64> {
     let mut fields = line.splitn(3, ':').skip(1);
     let controllers = fields.next()?;
     let group = fields.next()?.trim_start_matches('/');
@@ -53,7 +53,7 @@ fn available_in_line(kernel: &Kernel, line: &str) -> Option<u64> {
         .min()
 }
 
-/// A group's limit minus its memory that cannot be reclaimed, in bytes; `None` without a limit.
+/// A group's limit minus its unreclaimable memory, in bytes; `None` if there is no limit.
 fn headroom(group: &Path, files: &Files) -> Option<u64> {
     let limit: u64 = value(group.join(files.limit))?;
     let usage: u64 = value(group.join(files.usage))?;
@@ -68,7 +68,7 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// `groups`: directory below /sys/fs/cgroup, limit and usage of each group.
+    /// `groups`: each group's directory below /sys/fs/cgroup, limit and usage.
     fn check(own: &str, files: &Files, groups: &[(&str, &str, u64)], want: Option<u64>) {
         let root = tempfile::tempdir().unwrap();
         let kernel = Kernel {

@@ -1,4 +1,4 @@
-//! The device list for users: each device's properties, its users, and what the guard permits.
+//! The device list: each device's properties, what uses it, and what the guard permits.
 
 use crate::system::{
     guard::{Guard, Purpose, permissions::Permissions},
@@ -23,7 +23,7 @@ use std::{collections::BTreeMap, fs::File, path::Path};
 pub fn device_list(permissions: &Permissions) -> DeviceList {
     let guard = Guard::live(permissions);
     let links = links();
-    let devices = parents_first(&guard.host)
+    let devices = sort_parents_first(&guard.host)
         .into_iter()
         .filter(|block| is_shown(&guard.host, block))
         .map(|block| device(&guard, block, &links));
@@ -51,7 +51,7 @@ fn is_disk_shown(block: &BlockDevice) -> bool {
 }
 
 /// Sorts by the number of lower devices, which is larger for a device than for its parents.
-pub(crate) fn parents_first(host: &Inventory) -> Vec<&BlockDevice> {
+pub(crate) fn sort_parents_first(host: &Inventory) -> Vec<&BlockDevice> {
     let mut blocks: Vec<&BlockDevice> = host.blocks.values().collect();
     blocks.sort_by_cached_key(|block| host.lower_devices(&block.name).len());
     blocks
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn parents_come_before_children() {
         let host = Fixture::new(STACK).inventory();
-        let order = parents_first(&host);
+        let order = sort_parents_first(&host);
         let at = |name: &str| order.iter().position(|block| block.name == name).unwrap();
         assert_eq!(order.len(), host.blocks.len());
         assert!(

@@ -29,7 +29,7 @@ pub(crate) enum Use {
         name: String,
         used_by: Box<Use>,
     },
-    /// A device below it, which a write would also change.
+    /// A lower device, which a write would also change.
     Lower {
         name: String,
         used_by: Box<Use>,
@@ -38,7 +38,7 @@ pub(crate) enum Use {
     BacksLoop(String),
     /// Another loop device is attached to the same file.
     SharesFile(String),
-    /// The file of another loop device may be the same one.
+    /// Another loop device may be attached to the same file.
     MayShareFile(String),
 }
 
@@ -65,7 +65,7 @@ impl fmt::Display for Use {
                 write!(f, "its partition {}: {used_by}", printable(name))
             }
             Self::Lower { name, used_by } => {
-                write!(f, "{} below it: {used_by}", printable(name))
+                write!(f, "its lower device {}: {used_by}", printable(name))
             }
             Self::BacksLoop(name) => write!(f, "backing device of {}", printable(name)),
             Self::SharesFile(name) => {
@@ -89,16 +89,20 @@ impl fmt::Display for Use {
 impl Inventory {
     /// All uses of a device, its partitions, and the devices below it.
     pub(crate) fn uses(&self, block: &BlockDevice) -> Vec<Use> {
-        let mut uses = self.whole_uses(block, None);
+        let mut uses = self.uses_including_partitions(block, None);
         uses.extend(self.lower_uses(block));
         uses
     }
 
     /// Uses of a device and of its partitions, except by `upper`.
-    fn whole_uses(&self, block: &BlockDevice, upper: Option<&BlockDevice>) -> Vec<Use> {
-        let mut uses = self.own_uses(block, upper);
+    fn uses_including_partitions(
+        &self,
+        block: &BlockDevice,
+        upper: Option<&BlockDevice>,
+    ) -> Vec<Use> {
+        let mut uses = self.direct_uses(block, upper);
         for part in self.partitions(block) {
-            let part_uses = self.own_uses(part, None).into_iter();
+            let part_uses = self.direct_uses(part, None).into_iter();
             uses.extend(part_uses.map(|used_by| Use::Partition {
                 name: part.name.clone(),
                 used_by: used_by.into(),
@@ -107,17 +111,17 @@ impl Inventory {
         uses
     }
 
-    /// Uses of the devices below, except by the devices in between. An exclusive open does not
-    /// detect all of them, because loop devices do not claim their backing device.
+    /// Uses of the lower devices, except by the devices in between. An exclusive open does not
+    /// detect all of these uses, because loop devices do not claim their backing device.
     fn lower_uses(&self, block: &BlockDevice) -> Vec<Use> {
         let mut uses = Vec::new();
         for upper in self.changed_devices(block) {
             for lower in self.directly_changed(upper) {
                 let lower_uses = if upper.disk.is_some() {
                     // Skip other partitions, which do not share bytes with this one.
-                    self.own_uses(lower, Some(upper))
+                    self.direct_uses(lower, Some(upper))
                 } else {
-                    self.whole_uses(lower, Some(upper))
+                    self.uses_including_partitions(lower, Some(upper))
                 };
                 uses.extend(lower_uses.into_iter().map(|used_by| Use::Lower {
                     name: lower.name.clone(),
@@ -128,9 +132,9 @@ impl Inventory {
         uses
     }
 
-    /// The devices through which other processes can change or lock the bytes of a device, even if
-    /// it is claimed: the device itself, its partitions or disk, and the backing devices of loop
-    /// devices. Excludes the members of dm and md devices, because the kernel claims them, and
+    /// The devices through which other processes can change or lock a device's bytes, even if it is
+    /// claimed: the device itself, its partitions or disk, and the backing devices of loop devices.
+    /// Excludes the members of dm and md devices, because the kernel claims them, and because
     /// programs that manage them (mdmon) write their metadata.
     pub(crate) fn shared_devices<'a>(&'a self, block: &'a BlockDevice) -> Vec<&'a BlockDevice> {
         let mut shared = vec![block];
@@ -155,8 +159,7 @@ impl Inventory {
         blocks.filter(move |block| block.disk.as_ref() == Some(&disk.name))
     }
 
-    /// The devices whose bytes a write to a device changes: the device itself and the devices below
-    /// it.
+    /// The devices that a write to a device changes: the device itself and all lower devices.
     pub(crate) fn changed_devices<'a>(&'a self, block: &'a BlockDevice) -> Vec<&'a BlockDevice> {
         let mut changed = vec![block];
         let mut next = 0;
@@ -171,8 +174,9 @@ impl Inventory {
         changed
     }
 
-    /// The devices directly below whose bytes a write changes. Excludes the device below a loop
-    /// device's backing file, because the filesystem allocates its other blocks to other files.
+    /// The devices directly below a device that a write to it changes. Excludes the device that
+    /// stores a loop device's backing file, because the filesystem uses its other blocks for other
+    /// files.
     fn directly_changed(&self, block: &BlockDevice) -> Vec<&BlockDevice> {
         match &block.backing {
             Some(Backing { device: None, .. }) => Vec::new(),
@@ -181,7 +185,7 @@ impl Inventory {
     }
 
     /// `upper`: a device that does not count as a use, because the write to it is being checked.
-    fn own_uses(&self, block: &BlockDevice, upper: Option<&BlockDevice>) -> Vec<Use> {
+    fn direct_uses(&self, block: &BlockDevice, upper: Option<&BlockDevice>) -> Vec<Use> {
         let mut uses: Vec<Use> = Vec::new();
         for mount in self.mounts_of(block) {
             uses.push(Use::Mounted {
@@ -205,7 +209,7 @@ impl Inventory {
             if is_backing && !is_upper {
                 uses.push(Use::BacksLoop(other.name.clone()));
             }
-            uses.extend(self.shared_file(block, other));
+            uses.extend(self.shared_file_use(block, other));
         }
         uses
     }
@@ -229,7 +233,7 @@ impl Inventory {
         is_other_node || found.is_some_and(|found| found.name == block.name)
     }
 
-    fn shared_file(&self, block: &BlockDevice, other: &BlockDevice) -> Option<Use> {
+    fn shared_file_use(&self, block: &BlockDevice, other: &BlockDevice) -> Option<Use> {
         if block.name == other.name {
             return None;
         }
@@ -243,7 +247,7 @@ impl Inventory {
         };
         match same {
             SameFile::Yes => Some(Use::SharesFile(name)),
-            // Without access to the devices, only the length of the two files can be compared.
+            // Without access to the devices, only the lengths of the two files can be compared.
             SameFile::Possibly if is_identified(block) && is_identified(other) => {
                 Some(Use::MayShareFile(name))
             }

@@ -14,7 +14,7 @@ const DM_TABLE_STATUS: Opcode = opcode::read_write::<[u8; HEAD_BYTES]>(0xfd, 12)
 /// Requests the table instead of the target status, because a thin pool commits its metadata when
 /// its status is requested.
 const TABLE_NO_FLUSH: u32 = 1 << 4 | 1 << 11;
-/// Set by the kernel if the table did not fit.
+/// Set by the kernel if the buffer is too small for the table.
 const BUFFER_FULL: u32 = 1 << 8;
 /// Size of `struct dm_ioctl`.
 const HEAD_BYTES: usize = 312;
@@ -52,7 +52,7 @@ pub(crate) fn target_types(dev: Dev) -> Option<Vec<String>> {
         flags: TABLE_NO_FLUSH,
         event: 0,
         padding: 0,
-        dev: encoded(dev),
+        dev: encode_device_number(dev),
         names: [0; 264],
         data: [0; DATA_BYTES],
     });
@@ -71,7 +71,7 @@ pub(crate) fn target_types(dev: Dev) -> Option<Vec<String>> {
 }
 
 /// Encodes a device number like the kernel's `huge_encode_dev`.
-fn encoded(Dev(dev): Dev) -> u64 {
+fn encode_device_number(Dev(dev): Dev) -> u64 {
     let (major, minor) = (u64::from(major(dev)), u64::from(minor(dev)));
     minor & 0xff | major << 8 | (minor & !0xff) << 12
 }
@@ -119,7 +119,13 @@ mod tests {
 
     #[test]
     fn device_numbers() {
-        assert_eq!(encoded(Dev(rustix::fs::makedev(253, 7))), 0xfd07);
-        assert_eq!(encoded(Dev(rustix::fs::makedev(253, 256))), 0x10_fd00);
+        assert_eq!(
+            encode_device_number(Dev(rustix::fs::makedev(253, 7))),
+            0xfd07
+        );
+        assert_eq!(
+            encode_device_number(Dev(rustix::fs::makedev(253, 256))),
+            0x10_fd00
+        );
     }
 }

@@ -17,7 +17,7 @@ use std::{
     path::Path,
 };
 
-/// Text of the kernel for vulnerabilities that do not affect the host.
+/// The kernel's text for vulnerabilities that do not affect the host.
 const NOT_AFFECTED: &str = "Not affected";
 
 /// Files that container runtimes create in a container.
@@ -44,7 +44,7 @@ pub(crate) fn facts(kernel: &Kernel) -> HostFacts {
         (
             "clocksource",
             clocksource.is_none(),
-            "sysfs has no clock source",
+            "sysfs does not list a clock source",
         ),
         (
             "governor",
@@ -54,17 +54,17 @@ pub(crate) fn facts(kernel: &Kernel) -> HostFacts {
         (
             "cpu_model",
             cpu_model.is_none(),
-            "/proc/cpuinfo has no model",
+            "/proc/cpuinfo does not contain a CPU model",
         ),
         (
             "dirty_bytes",
             dirty_bytes.is_none(),
-            "/proc/vmstat has no thresholds",
+            "/proc/vmstat does not contain the dirty thresholds",
         ),
         (
             "vulnerabilities",
             vulnerabilities.is_none(),
-            "sysfs has no list of CPU vulnerabilities",
+            "sysfs does not list CPU vulnerabilities",
         ),
     ];
     let absent: BTreeMap<String, String> = reasons
@@ -82,7 +82,8 @@ pub(crate) fn facts(kernel: &Kernel) -> HostFacts {
         clocksource,
         governor,
         vulnerabilities,
-        io_uring_unavailable: io_uring_support::unavailable(kernel).map(|(reason, _)| reason),
+        io_uring_unavailable: io_uring_support::unavailable_reason(kernel)
+            .map(|(reason, _)| reason),
         memlock_bytes: getrlimit(Resource::Memlock).current,
         dirty_background_bytes: threshold("nr_dirty_background_threshold"),
         dirty_bytes,

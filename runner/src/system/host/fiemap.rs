@@ -58,12 +58,12 @@ struct Fiemap<const N: usize> {
     extents: [Extent; N],
 }
 
-/// Calls `visit` for each extent of a file starting at byte `start`, in order, until it returns
-/// false. If `sync` is set, dirty pages are written first.
+/// Calls `visit` for each extent of a file at or after byte `start`, in order, until `visit`
+/// returns false. If `sync` is set, dirty pages are written first.
 ///
 /// # Errors
 /// EOPNOTSUPP if the filesystem does not support FIEMAP, EOVERFLOW for more than a million extents.
-pub(crate) fn each_extent(
+pub(crate) fn for_each_extent(
     file: impl AsFd,
     start: u64,
     sync: bool,
@@ -75,8 +75,8 @@ pub(crate) fn each_extent(
 /// Calls `visit` for each extent that overlaps a byte range of a file, in order.
 ///
 /// # Errors
-/// Same as [`each_extent`].
-pub(crate) fn each_extent_in(
+/// Same as [`for_each_extent`].
+pub(crate) fn for_each_extent_in(
     file: impl AsFd,
     range: Range<u64>,
     mut visit: impl FnMut(&Extent),
@@ -105,7 +105,7 @@ fn each<const N: usize>(
             extents: [Extent::default(); N],
         };
         // SAFETY: FS_IOC_FIEMAP reads and writes struct fiemap followed by `extent_count` extents,
-        // as in Fiemap.
+        // which is the layout of Fiemap.
         unsafe { ioctl(&file, Updater::<FS_IOC_FIEMAP, Fiemap<N>>::new(&mut map)) }?;
         let found = map.extents.iter().take(map.mapped_extents as usize);
         for extent in found {

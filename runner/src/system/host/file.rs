@@ -1,9 +1,9 @@
-//! Properties of a file or directory before it is used: direct I/O alignment, unwritten blocks and
-//! free space. Has no visible side effects.
+//! Determines properties of a file or directory before it is used: direct I/O alignment, unwritten
+//! blocks and free space. Has no visible side effects.
 
 use crate::{
     plan::host_view::DirectAlignment,
-    system::host::fiemap::{UNWRITTEN, each_extent},
+    system::host::fiemap::{UNWRITTEN, for_each_extent},
 };
 use rustix::{
     fs::{AtFlags, CWD, Mode, OFlags, SeekFrom, Statx, StatxFlags, open, seek, statvfs, statx},
@@ -40,7 +40,7 @@ pub(crate) fn free_bytes(path: &Path) -> u64 {
 ///
 /// # Errors
 /// Returns why direct I/O is not possible.
-pub(crate) fn alignment_of(
+pub(crate) fn file_alignment(
     path: &Path,
     block_bytes: Option<u32>,
 ) -> Result<DirectAlignment, String> {
@@ -48,12 +48,12 @@ pub(crate) fn alignment_of(
     alignment(path, direct, OFlags::PATH, block_bytes)
 }
 
-/// Direct I/O alignment of new files in a directory, determined with an unnamed temporary file.
-/// Without a directory, direct I/O is assumed to be possible.
+/// Direct I/O alignment of new files in a directory, determined with an unnamed temporary file. If
+/// there is no directory, direct I/O is assumed to be possible.
 ///
 /// # Errors
 /// Returns why direct I/O is not possible.
-pub(crate) fn alignment_in(
+pub(crate) fn new_file_alignment(
     directory: Option<&Path>,
     block_bytes: Option<u32>,
 ) -> Result<DirectAlignment, String> {
@@ -110,16 +110,18 @@ pub(crate) fn is_fully_written(path: &Path) -> Option<bool> {
     if seek(&file, SeekFrom::Hole(0)).ok()? < length {
         return Some(false);
     }
-    match has_unwritten(&file, false) {
+    match has_unwritten_extents(&file, false) {
         Ok(false) | Err(Errno::OPNOTSUPP | Errno::NOTTY) => Some(true),
-        Ok(true) => has_unwritten(&file, true).ok().map(|unwritten| !unwritten),
+        Ok(true) => has_unwritten_extents(&file, true)
+            .ok()
+            .map(|unwritten| !unwritten),
         Err(_) => None,
     }
 }
 
-fn has_unwritten(file: impl AsFd, sync: bool) -> Result<bool, Errno> {
+fn has_unwritten_extents(file: impl AsFd, sync: bool) -> Result<bool, Errno> {
     let mut unwritten = false;
-    each_extent(file, 0, sync, |extent| {
+    for_each_extent(file, 0, sync, |extent| {
         unwritten |= extent.flags & UNWRITTEN != 0;
         !unwritten
     })?;
@@ -184,12 +186,15 @@ mod tests {
     #[test]
     fn new_and_existing_files_have_the_same_alignment() {
         with_file(|path, _| {
-            assert_eq!(alignment_in(path.parent(), None), alignment_of(path, None));
+            assert_eq!(
+                new_file_alignment(path.parent(), None),
+                file_alignment(path, None)
+            );
             assert!(free_bytes(path) > 0);
             assert!(mount_id(path).is_some());
         });
         assert!(
-            alignment_of(Path::new("/proc/self/status"), None).is_err(),
+            file_alignment(Path::new("/proc/self/status"), None).is_err(),
             "procfs"
         );
     }

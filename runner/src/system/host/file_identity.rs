@@ -1,6 +1,6 @@
-//! Decides whether two files are the same. Device and inode numbers do not show this if a
-//! filesystem shows the files of another one under its own device number (overlayfs, FUSE), or if
-//! the loop driver does not identify a backing file.
+//! Decides whether two files are the same. Device and inode numbers are not sufficient if a
+//! filesystem exposes another filesystem's files under its own device number (overlayfs, FUSE), or
+//! if the loop driver does not identify a backing file.
 
 use crate::system::host::{
     block_device::{Backing, BlockDevice, SECTOR_BYTES},
@@ -16,7 +16,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Name prefixes of filesystems that a server implements.
+/// Name prefixes of filesystem types that a server implements.
 const SERVED: [&str; 6] = ["fuse", "nfs", "cifs", "smb3", "9p", "ceph"];
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -30,7 +30,7 @@ pub(crate) enum SameFile {
 #[derive(Clone, Debug)]
 pub(crate) struct FileIdentity {
     path: PathBuf,
-    /// Device and inode numbers of the file and of the file that an overlay shows.
+    /// Device and inode numbers of the file and, on an overlay, of the underlying file.
     numbers: Vec<(Dev, u64)>,
     inode: Option<u64>,
     /// In bytes.
@@ -46,8 +46,8 @@ pub(crate) struct FileIdentity {
 enum Numbering {
     /// The numbers identify the file.
     Own,
-    /// The filesystem shows files of other filesystems, usually with their inode numbers.
-    Shown,
+    /// The filesystem exposes other filesystems' files, usually with their inode numbers.
+    Exposed,
     /// An overlay whose layers are outside this mount namespace. A copied-up file keeps the inode
     /// number of the lower file.
     Hidden,
@@ -67,13 +67,13 @@ impl FileIdentity {
             // Within one filesystem, different numbers always mean different files.
             _ if self.is_on_filesystem_of(other) => false,
             Numbering::Hidden => true,
-            Numbering::Shown => self.has_same_inode(other),
+            Numbering::Exposed => self.has_same_inode(other),
             Numbering::Own => false,
         };
         (is_possible && self.has_same_length(other)).then_some(SameFile::Possibly)
     }
 
-    /// Whether the file is on an overlay, so that processes can use it under other inode numbers.
+    /// Whether the file is on an overlay, so processes can also use it under other inode numbers.
     pub(crate) fn is_on_overlay(&self) -> bool {
         self.numbers.len() > 1
     }
@@ -105,14 +105,14 @@ impl Inventory {
         let filesystem = mount.map_or("", |mount| mount.filesystem.as_str());
         let mut numbers = vec![(stat.dev, stat.inode)];
         let numbering = match filesystem {
-            overlay::FILESYSTEM => match self.below_overlay(path) {
+            overlay::FILESYSTEM => match self.stat_below_overlay(path) {
                 Some(real) => {
                     numbers.push((real.dev, real.inode));
-                    Numbering::Shown
+                    Numbering::Exposed
                 }
                 None => Numbering::Hidden,
             },
-            _ if shows_other_files(filesystem) => Numbering::Shown,
+            _ if exposes_other_files(filesystem) => Numbering::Exposed,
             _ => Numbering::Own,
         };
         FileIdentity {
@@ -125,7 +125,7 @@ impl Inventory {
         }
     }
 
-    /// `None` unless the device is a loop device on a file.
+    /// `None` unless the device is a loop device that is attached to a file.
     pub(crate) fn backing_identity(&self, block: &BlockDevice) -> Option<FileIdentity> {
         let backing = block.backing.as_ref()?;
         if backing.device.is_some() {
@@ -145,21 +145,21 @@ impl Inventory {
             inode: backing.inode,
             length: backing.offset + block.size_bytes,
             has_exact_length: false,
-            numbering: self.numbering_of_hidden(backing),
+            numbering: self.numbering_of_invisible_file(backing),
         })
     }
 
     /// Whether a process has the file open or mapped, directly or through an overlay. A file that
-    /// is only possibly the same does not count, because the server of a FUSE filesystem has every
-    /// file open that is used through it.
+    /// is only possibly the same does not count, because a FUSE server has every file open that is
+    /// used through its filesystem.
     pub(crate) fn is_open_as(&self, file: &FileIdentity, open: &OpenFile) -> bool {
         let has = |stat: Stat| file.numbers.contains(&(stat.dev, stat.inode));
-        let may_be_shown = || open.stat.length == file.length || !file.has_exact_length;
-        has(open.stat) || (may_be_shown() && self.below_open_file(open).is_some_and(has))
+        let may_be_exposed = || open.stat.length == file.length || !file.has_exact_length;
+        has(open.stat) || (may_be_exposed() && self.stat_below_open_file(open).is_some_and(has))
     }
 
-    /// The overlay can be mounted in another mount namespace.
-    fn below_open_file(&self, open: &OpenFile) -> Option<Stat> {
+    /// The file below an open file on an overlay, which may be mounted in another mount namespace.
+    fn stat_below_open_file(&self, open: &OpenFile) -> Option<Stat> {
         let is_overlay = |mount: &&MountEntry| {
             mount.filesystem == overlay::FILESYSTEM && Some(mount.id) == open.mount
         };
@@ -179,26 +179,26 @@ impl Inventory {
         })
     }
 
-    fn below_overlay(&self, path: &Path) -> Option<Stat> {
+    fn stat_below_overlay(&self, path: &Path) -> Option<Stat> {
         ResolvedPath::find(&overlay::real_file(&self.mounts, path)?.path).stat
     }
 
-    /// How the numbers of a backing file outside this mount namespace are interpreted.
-    fn numbering_of_hidden(&self, backing: &Backing) -> Numbering {
+    /// How to interpret the numbers of a backing file outside this mount namespace.
+    fn numbering_of_invisible_file(&self, backing: &Backing) -> Numbering {
         let Some(dev) = backing.filesystem.filter(|_| backing.is_identified) else {
             return Numbering::Unknown;
         };
         let mut mounts = self.mounts.iter().filter(|mount| mount.dev == dev);
-        if dev.is_anonymous() && mounts.all(|mount| shows_other_files(&mount.filesystem)) {
-            Numbering::Shown
+        if dev.is_anonymous() && mounts.all(|mount| exposes_other_files(&mount.filesystem)) {
+            Numbering::Exposed
         } else {
             Numbering::Own
         }
     }
 }
 
-/// `fuseblk` is a filesystem on a block device.
-fn shows_other_files(filesystem: &str) -> bool {
+/// `fuseblk` filesystems are on a block device.
+fn exposes_other_files(filesystem: &str) -> bool {
     matches!(filesystem, overlay::FILESYSTEM | "fuse" | "ecryptfs")
         || filesystem.starts_with("fuse.")
 }
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn files_with_common_numbers_or_paths_are_the_same() {
+    fn files_that_share_numbers_or_a_path_are_the_same() {
         let file = identity(FILE);
         assert_eq!(file.compare(&identity(FILE)), Some(SameFile::Yes));
         let mut other = identity((Dev(2), 7));
@@ -234,10 +234,10 @@ mod tests {
     }
 
     #[test]
-    fn shown_files_with_the_same_inode_and_length_are_possibly_the_same() {
+    fn exposed_files_with_the_same_inode_and_length_are_possibly_the_same() {
         let file = identity(FILE);
         let shown = |inode: u64, length: u64| FileIdentity {
-            numbering: Numbering::Shown,
+            numbering: Numbering::Exposed,
             length,
             ..identity((Dev(2), inode))
         };
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn filesystems_that_show_other_files() {
+    fn finds_filesystems_that_expose_other_files() {
         for (filesystem, want) in [
             ("overlay", true),
             ("fuse", true),
@@ -280,7 +280,7 @@ mod tests {
             ("fuseblk", false),
             ("ext4", false),
         ] {
-            assert_eq!(shows_other_files(filesystem), want, "{filesystem}");
+            assert_eq!(exposes_other_files(filesystem), want, "{filesystem}");
         }
     }
 }

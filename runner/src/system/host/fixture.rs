@@ -58,7 +58,7 @@ fn write_entry(root: &Path, line: &str) {
 
 /// A disk with two partitions, LVM and dm-crypt on one of them, a RAID of two disks, a btrfs
 /// filesystem on two disks, a swap device, and loop devices backed by one file. The device numbers
-/// are outside the range of real ones, so that no node on the test host matches.
+/// are outside the range of real ones, so no node on the test host matches.
 pub(crate) const STACK: &str = r"
     sys/devices/sda/dev = 4008:0
     sys/devices/sda/size = 1000

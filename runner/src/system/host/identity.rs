@@ -1,6 +1,6 @@
-//! Stable identity, serial number, model and symbolic links of a device, from sysfs without udev.
-//! SCSI and NVMe have a `wwid`, and virtio and NVMe have a `serial`. SCSI has its serial number in
-//! VPD page 0x80 (SPC-5, 7.7.19).
+//! A device's stable identity, serial number, model and symbolic links, read from sysfs without
+//! udev. SCSI and NVMe devices have a `wwid`, and virtio and NVMe devices have a `serial`. The
+//! serial number of a SCSI device is in VPD page 0x80 (SPC-5, 7.7.19).
 
 use crate::system::host::{
     block_device::BlockDevice,

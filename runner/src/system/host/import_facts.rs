@@ -7,7 +7,7 @@ use crate::{
 use rustix::param::page_size;
 use std::{fs, thread::available_parallelism};
 
-/// Calls an import with the facts of this host.
+/// Runs an import with facts about this host.
 pub(crate) fn import_with_host<T>(import: impl FnOnce(&HostFacts<'_>) -> T) -> T {
     let kernel = Kernel::live();
     import(&HostFacts {

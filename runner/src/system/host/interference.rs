@@ -9,7 +9,7 @@ use crate::system::host::{
 };
 use std::path::{Path, PathBuf};
 
-/// Internal block size of flash devices and current disks, including those that report 512.
+/// Internal block size of flash devices and modern disks, including those that report 512.
 const MIN_PHYSICAL_BYTES: u64 = 4096;
 
 /// Environment variable that the server sets for the runners it starts.
@@ -20,7 +20,7 @@ pub(crate) fn data_directory() -> Option<PathBuf> {
     (!path.is_empty()).then(|| path.into())
 }
 
-/// Returns true if a directory and a device (kernel name) have a physical device in common.
+/// Returns true if a directory and a device (kernel name) share a physical device.
 pub(crate) fn shares_disk(host: &Inventory, device: &str, directory: &Path) -> bool {
     let Ok(directory) = directory.canonicalize() else {
         return false;
@@ -34,8 +34,8 @@ pub(crate) fn shares_disk(host: &Inventory, device: &str, directory: &Path) -> b
         .is_disjoint(&disks)
 }
 
-/// Offset of a partition from the last physical block boundary in bytes; `None` if it is aligned or
-/// not a partition.
+/// Offset of a partition from the preceding physical block boundary in bytes; `None` if it is
+/// aligned or the device is not a partition.
 pub(crate) fn misaligned_by(block: &BlockDevice) -> Option<u64> {
     block.disk.as_ref()?;
     let start = value::<u64>(block.dir.join("start"))? * SECTOR_BYTES;

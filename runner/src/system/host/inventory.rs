@@ -50,8 +50,8 @@ impl Inventory {
         mount_at(&self.mounts, path)
     }
 
-    /// The device below a backing file, by its filesystem's device number or, if that number is
-    /// anonymous, by its mount.
+    /// The device that stores a backing file, found by its filesystem's device number or, if that
+    /// number is anonymous, by its mount.
     fn device_of_file(&self, backing: &Backing) -> Option<&BlockDevice> {
         if let Some(block) = backing.filesystem.and_then(|dev| self.by_dev(dev)) {
             return Some(block);
@@ -64,7 +64,7 @@ impl Inventory {
         self.device_at(path)
     }
 
-    /// The device below a file or directory in this mount namespace.
+    /// The device that stores a file or directory in this mount namespace.
     pub(crate) fn device_at(&self, path: &Path) -> Option<&BlockDevice> {
         let mount = self.mount_at(path)?;
         match mount.filesystem.as_str() {
@@ -95,7 +95,7 @@ impl Inventory {
         is_node.then(|| self.by_node(&mount.source)).flatten()
     }
 
-    /// Looks up a device by the number of its node, or by its name if the node is not visible.
+    /// Looks up a device by its node's device number, or by its name if the node is not visible.
     pub(crate) fn by_node(&self, path: &str) -> Option<&BlockDevice> {
         let metadata = std::fs::metadata(path).ok();
         metadata
@@ -119,7 +119,7 @@ impl Inventory {
         slaves.filter_map(|name| self.blocks.get(name)).collect()
     }
 
-    /// All devices below a device, including itself; empty for an unknown name.
+    /// All devices below a device, and the device itself; empty for an unknown name.
     pub(crate) fn lower_devices(&self, name: &str) -> BTreeSet<String> {
         let mut lower = BTreeSet::new();
         let mut open = vec![name.to_string()];
@@ -134,7 +134,7 @@ impl Inventory {
         lower
     }
 
-    /// The lowest devices below a device, which may be itself. Sorted.
+    /// The lowest devices below a device, or the device itself. Sorted.
     pub(crate) fn physical_devices(&self, name: &str) -> Vec<String> {
         let mut lower = self.lower_devices(name);
         lower.retain(|name| self.parents(&self.blocks[name]).is_empty());

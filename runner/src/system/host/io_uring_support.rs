@@ -9,7 +9,7 @@ const SECCOMP_REMEDY: &str = "Allow io_uring_setup, io_uring_enter and io_uring_
     (Docker blocks them since 25.0; `--security-opt seccomp=FILE`), or use ioengine=psync.";
 
 /// The reason and a remedy if io_uring is unavailable; `None` if it is available.
-pub(crate) fn unavailable(kernel: &Kernel) -> Option<(String, String)> {
+pub(crate) fn unavailable_reason(kernel: &Kernel) -> Option<(String, String)> {
     let error = IoUring::new(2).err()?;
     let sysctl = value(kernel.proc.join("sys/kernel/io_uring_disabled"));
     Some(explain(
@@ -32,7 +32,7 @@ fn explain(errno: i32, sysctl: Option<u8>, seccomp: bool) -> (String, String) {
             "Run sysctl kernel.io_uring_disabled=0, or use ioengine=psync.",
         ),
         Errno::PERM if sysctl == Some(1) => (
-            "io_uring is limited to root and the group kernel.io_uring_group (kernel.io_uring_disabled=1).",
+            "io_uring is restricted to root and the group kernel.io_uring_group (kernel.io_uring_disabled=1).",
             "Run as root or as a member of that group, run sysctl kernel.io_uring_disabled=0, or use ioengine=psync.",
         ),
         Errno::PERM | Errno::NOSYS if seccomp => (
@@ -40,11 +40,11 @@ fn explain(errno: i32, sysctl: Option<u8>, seccomp: bool) -> (String, String) {
             SECCOMP_REMEDY,
         ),
         Errno::PERM => (
-            "A security module forbids io_uring (EPERM).",
+            "A security module blocks io_uring (EPERM).",
             "Change the SELinux or AppArmor policy, or use ioengine=psync.",
         ),
         Errno::NOSYS => (
-            "The kernel has no io_uring (before 5.1, or built without CONFIG_IO_URING).",
+            "The kernel does not support io_uring (before 5.1, or built without CONFIG_IO_URING).",
             "Use a newer kernel, or ioengine=psync.",
         ),
         Errno::NOMEM => (
@@ -52,7 +52,7 @@ fn explain(errno: i32, sysctl: Option<u8>, seccomp: bool) -> (String, String) {
             "Raise it (ulimit -l unlimited, LimitMEMLOCK=infinity), or use ioengine=psync.",
         ),
         Errno::MFILE | Errno::NFILE => (
-            "Too many open files for a ring.",
+            "Too many files are open to create a ring.",
             "Raise the limit (ulimit -n), or use ioengine=psync.",
         ),
         other => {

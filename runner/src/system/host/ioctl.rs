@@ -43,7 +43,7 @@ pub(crate) fn loop_status(node: impl AsFd) -> Option<LoopStatus> {
     unsafe { ioctl(node, Getter::<LOOP_GET_STATUS64, LoopStatus>::new()) }.ok()
 }
 
-/// `struct loop_config` with its `struct loop_info64`, in which only `lo_flags` is set, so that the
+/// `struct loop_config` with its `struct loop_info64`, in which only `lo_flags` is set, so the
 /// device covers the whole file.
 #[repr(C)]
 struct LoopConfig {
@@ -57,7 +57,7 @@ struct LoopConfig {
 /// Number of a free loop device. `control`: the open `LOOP_CONTROL` device.
 ///
 /// # Errors
-/// EPERM without CAP_SYS_ADMIN.
+/// EPERM if the caller lacks CAP_SYS_ADMIN.
 pub(crate) fn free_loop(control: impl AsFd) -> io::Result<i32> {
     // SAFETY: LOOP_CTL_GET_FREE takes no argument and returns a number.
     match unsafe { libc::ioctl(control.as_fd().as_raw_fd(), LOOP_CTL_GET_FREE) } {
@@ -90,7 +90,7 @@ pub(crate) fn configure_loop(
     unsafe { ioctl(node, Setter::<LOOP_CONFIGURE, LoopConfig>::new(config)) }
 }
 
-/// A number that differs between disks that have had the same name since boot; `None` before Linux
+/// A number that distinguishes disks that have had the same name since boot; `None` before Linux
 /// 5.15.
 pub(crate) fn disk_sequence(device: impl AsFd) -> Option<u64> {
     // SAFETY: BLKGETDISKSEQ writes one 64-bit number.
@@ -100,7 +100,7 @@ pub(crate) fn disk_sequence(device: impl AsFd) -> Option<u64> {
 /// Writes a block device's dirty pages and drops its page cache.
 ///
 /// # Errors
-/// EACCES without CAP_SYS_ADMIN; EIO if dirty pages could not be written.
+/// EACCES if the caller lacks CAP_SYS_ADMIN; EIO if dirty pages could not be written.
 pub(crate) fn flush_block_device(device: impl AsFd) -> Result<()> {
     // SAFETY: BLKFLSBUF takes no argument.
     unsafe { ioctl(device, NoArg::<BLKFLSBUF>::new()) }
@@ -108,7 +108,7 @@ pub(crate) fn flush_block_device(device: impl AsFd) -> Result<()> {
 
 /// Block size of a block device's page cache, in bytes; `None` for other files.
 pub(crate) fn device_block_bytes(device: impl AsFd) -> Option<u64> {
-    // SAFETY: BLKBSZGET writes one int, although its number says size_t.
+    // SAFETY: BLKBSZGET writes one int, although its request code encodes a size_t.
     let bytes = unsafe { ioctl(device, Getter::<BLKBSZGET, i32>::new()) };
     u64::try_from(bytes.ok()?).ok()
 }

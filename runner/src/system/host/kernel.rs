@@ -1,6 +1,6 @@
-//! Reads sysfs and procfs. Both roots are parameters, so that tests can use a fixture. Attribute
-//! values come from devices and users, so their length is limited, and control and invisible
-//! characters are removed.
+//! Reads sysfs and procfs. Both roots are parameters, so tests can use a fixture. Attribute values
+//! come from devices and users, so their length is limited, and control and invisible characters
+//! are removed.
 
 use leadline_protocol::text::is_deceptive;
 use std::{
@@ -49,7 +49,7 @@ pub(crate) fn version(release: &str) -> (u32, u32) {
 pub(crate) struct Dev(pub u64);
 
 impl Dev {
-    /// Returns true for major number 0, which belongs to no block device: btrfs, overlay, tmpfs.
+    /// Returns true for major number 0, which btrfs, overlayfs and tmpfs use, but no block device.
     pub(crate) fn is_anonymous(self) -> bool {
         rustix::fs::major(self.0) == 0
     }

@@ -3,7 +3,7 @@
 use crate::system::host::kernel::{Kernel, field};
 use std::fs;
 
-/// A single value in bytes.
+/// The value of one field, in bytes.
 pub(crate) fn read(kernel: &Kernel, name: &str) -> Option<u64> {
     field_bytes(&fs::read_to_string(kernel.proc.join("meminfo")).ok()?, name)
 }
@@ -12,8 +12,8 @@ pub(crate) fn field_bytes(text: &str, name: &str) -> Option<u64> {
     field(text, name)?.checked_mul(1024)
 }
 
-/// Bytes of free huge pages of the default size: neither used nor reserved, plus those that the
-/// kernel may allocate on demand (`vm.nr_overcommit_hugepages`;
+/// Size of the available huge pages of the default size, in bytes: those that are neither used nor
+/// reserved, plus those that the kernel may allocate on demand (`vm.nr_overcommit_hugepages`;
 /// Documentation/admin-guide/mm/hugetlbpage.rst).
 pub(crate) fn available_huge_pages(kernel: &Kernel) -> Option<u64> {
     let text = fs::read_to_string(kernel.proc.join("meminfo")).ok()?;
@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_matched_completely() {
+    fn field_names_are_matched_exactly() {
         let text = "MemFree:  10 kB\nCached:          1383068 kB\nSwapCached:            7 kB\nHugePages_Total:       x\n";
         for (name, want) in [
             ("Cached", Some(1_383_068 * 1024)),

@@ -1,6 +1,6 @@
 //! Mounts in all visible mount namespaces, and swap areas. Sources: proc_pid_mountinfo(5),
 //! /proc/swaps. Mounts in containers are included, because they also use the device. Namespaces
-//! without a visible process stay hidden, but O_EXCL detects their mounts.
+//! that contain no visible process stay hidden, but O_EXCL detects their mounts.
 
 use crate::system::host::{
     file::mount_id,

@@ -1,10 +1,10 @@
 //! Finds the processes that use a file or device: they have it open (`/proc/TID/fd`), locked
 //! (`fdinfo`) or mapped (`maps`, `map_files`). These entries refer to inodes, so names and mount
-//! namespaces do not matter. Only root sees the processes of other users, and a process in a
-//! container sees only those of the container.
+//! namespaces do not matter. Only root can see other users' processes, and a process in a container
+//! can see only the container's processes.
 //!
-//! A thread can have a separate descriptor table, and a process whose main thread has exited has
-//! its files and mappings only in the entries of the others. Each table is searched once.
+//! A thread can have a separate descriptor table. If a process's main thread has exited, its files
+//! and mappings appear only in the entries of its other threads. Each table is searched once.
 
 use crate::system::host::{
     kernel::{Dev, Kernel, attribute, names},
@@ -18,7 +18,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// How a process uses a file or device. If there are several uses, only the most severe one is
+/// How a process uses a file or device. If there are multiple uses, only the most severe one is
 /// reported.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Access {
@@ -99,7 +99,7 @@ impl OpenFile {
         })
     }
 
-    /// Number of the block device.
+    /// Device number, if this is a block device.
     pub(crate) fn device(&self) -> Option<Dev> {
         self.is_block_device.then_some(self.stat.rdev)
     }
@@ -109,14 +109,14 @@ impl OpenFile {
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) struct User<T> {
     pub process: Process,
-    /// Whether it runs the program of this process.
+    /// Whether it runs the same program as this process.
     pub is_own: bool,
     pub access: Access,
     pub used: T,
 }
 
 /// The first use by another program's process that prevents writes.
-pub(crate) fn preventing_use<T>(users: Vec<User<T>>) -> Option<User<T>> {
+pub(crate) fn first_preventing_use<T>(users: Vec<User<T>>) -> Option<User<T>> {
     let mut users = users.into_iter();
     users.find(|user| !user.is_own && user.access.prevents_writes())
 }
@@ -147,14 +147,14 @@ pub(crate) fn users<T>(kernel: &Kernel, search: impl Fn(&OpenFile) -> Option<T>)
     names(&kernel.proc).into_iter().filter_map(user).collect()
 }
 
-/// Device and inode number of the executable of a process.
+/// Device and inode number of a process's executable.
 fn program(process: &Path) -> Option<(u64, u64)> {
     let found = fs::metadata(process.join("exe")).ok()?;
     Some((found.dev(), found.ino()))
 }
 
-/// Directories in /proc of one thread for each descriptor table of a process. `/proc/TID` is not
-/// listed, but it exists for every thread.
+/// For each descriptor table of a process, the /proc directory of a thread that uses it.
+/// `/proc/TID` is not listed, but it exists for every thread.
 fn threads_with_own_table(kernel: &Kernel, process: u32) -> Vec<PathBuf> {
     let listed = names(kernel.proc.join(process.to_string()).join("task"));
     let mut threads: Vec<u32> = Vec::new();
@@ -172,7 +172,7 @@ fn threads_with_own_table(kernel: &Kernel, process: u32) -> Vec<PathBuf> {
 }
 
 /// Orders two threads by their descriptor tables. Tables count as different if they cannot be
-/// compared, because a thread has ended or kcmp(2) is not available.
+/// compared, because a thread has exited or kcmp(2) is not available.
 fn compare_tables(left: u32, right: u32) -> Ordering {
     /// `KCMP_FILES` in linux/kcmp.h.
     const FILES: i32 = 2;
@@ -185,7 +185,7 @@ fn compare_tables(left: u32, right: u32) -> Ordering {
     }
 }
 
-/// Descriptors of a thread.
+/// A thread's open files.
 fn open<T>(thread: &Path, search: impl Fn(&OpenFile) -> Option<T>) -> Vec<(Access, T)> {
     let descriptors = names(thread.join("fd"));
     let found = descriptors.iter().filter_map(|name| {
@@ -209,9 +209,9 @@ fn descriptor_access(info: &Path) -> Access {
     }
 }
 
-/// Shared mappings of a process. All of its threads share them, except threads that have ended. A
-/// line is `begin-end permissions offset major:minor inode path`; these numbers differ from those
-/// of stat(2) on btrfs and overlayfs, so the files are looked up by their address ranges.
+/// A process's shared mappings. All of its threads share them, except threads that have exited. A
+/// line is `begin-end permissions offset major:minor inode path`. On btrfs and overlayfs, these
+/// numbers differ from those of stat(2), so the files are looked up by their address ranges.
 fn mapped<T>(threads: &[PathBuf], search: impl Fn(&OpenFile) -> Option<T>) -> Vec<(Access, T)> {
     let maps = |thread| Some((thread, fs::read(Path::new(thread).join("maps")).ok()?));
     let mut maps = threads.iter().filter_map(maps);
@@ -240,7 +240,7 @@ fn mapped<T>(threads: &[PathBuf], search: impl Fn(&OpenFile) -> Option<T>) -> Ve
 }
 
 /// Whether mprotect(2) can make a mapping writable (`VM_MAYWRITE`), because the mapped descriptor
-/// was writable. The permissions of the link in `map_files` do not show this, because the kernel
+/// was writable. The permissions of the link in `map_files` are not reliable, because the kernel
 /// does not update them if another file is mapped at the same addresses. If the flags are unknown,
 /// returns true.
 fn may_become_writable(thread: &Path, range: &str) -> bool {
@@ -257,9 +257,9 @@ mod tests {
     use crate::system::host::fixture::Fixture;
     use std::os::unix::fs::symlink;
 
-    /// Processes of a fixture that have a file open or mapped.
+    /// Fixture processes that have a file open or mapped.
     #[test]
-    fn the_use_of_each_process_is_found() {
+    fn finds_how_each_process_uses_the_file() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("f");
         fs::write(&path, "data").unwrap();
@@ -306,7 +306,7 @@ mod tests {
         link("15/exe", &program);
         let is_file = |open: &OpenFile| open.stat.is_same(&file).then_some(());
         let found = users(&kernel, is_file);
-        // Unlike /proc, the fixture lists the thread.
+        // Unlike /proc, the fixture lists the thread as a process.
         let is_process = |user: &&User<()>| user.process.id < 1_000_000_000;
         let others = found.iter().filter(is_process);
         let mut others: Vec<String> = others
@@ -331,7 +331,7 @@ mod tests {
                 .iter()
                 .any(|user| user.is_own && user.process.id == 15)
         );
-        let prevents = preventing_use(found).unwrap();
+        let prevents = first_preventing_use(found).unwrap();
         assert!(!prevents.is_own && prevents.access > Access::Read);
     }
 
@@ -346,7 +346,7 @@ mod tests {
                 let (started, ended) = (&started, &ended);
                 scope.spawn(move || {
                     if index < 2 {
-                        // SAFETY: closes only this thread's copies of the descriptors, so that
+                        // SAFETY: this closes only this thread's copies of the descriptors, so
                         // other tests' files do not stay open.
                         unsafe {
                             assert_eq!(libc::unshare(libc::CLONE_FILES), 0);

@@ -1,4 +1,4 @@
-//! Finds the file in the upper or lower layer that an overlay shows.
+//! Finds the underlying file of a file on an overlay, in the upper or a lower layer.
 
 use crate::system::host::{
     kernel::unescape,
@@ -20,13 +20,14 @@ pub(crate) struct RealFile {
     pub is_volatile: bool,
 }
 
-/// `path` is a file on an overlay. `None` if its layers are not visible in this mount namespace.
+/// The file below `path`, which is on an overlay; `None` if its layers are not visible in this
+/// mount namespace.
 pub(crate) fn real_file(mounts: &[MountEntry], path: &Path) -> Option<RealFile> {
     let length = metadata(path).ok()?.len();
     real_file_on(mounts, mount_at(mounts, path)?, path, length)
 }
 
-/// `path` names a file of this length in the mount namespace of `mount`.
+/// Like `real_file`, for a file of this length at `path` in the mount namespace of `mount`.
 pub(crate) fn real_file_on<'a>(
     mounts: &'a [MountEntry],
     mut mount: &'a MountEntry,
@@ -42,7 +43,7 @@ pub(crate) fn real_file_on<'a>(
             return Some(real);
         }
         real = RealFile {
-            path: shown_file(mounts, mount, &real.path, length)?,
+            path: topmost_file(mounts, mount, &real.path, length)?,
             is_volatile: real.is_volatile || is_volatile(mount),
         };
         mount = mount_at(mounts, &real.path)?;
@@ -71,9 +72,9 @@ pub(super) fn upper_layer(mount: &MountEntry) -> Option<PathBuf> {
     Layers::of(&mount.options).upper
 }
 
-/// The file in the topmost layer that has one; `None` if it is not the file at `path`. Inode
+/// The file in the topmost layer that contains it; `None` if it is not the file at `path`. Inode
 /// numbers do not identify it, because a copied-up file keeps the inode number of the lower file.
-fn shown_file(
+fn topmost_file(
     mounts: &[MountEntry],
     mount: &MountEntry,
     path: &Path,
@@ -105,9 +106,10 @@ struct Layers {
 }
 
 impl Layers {
-    /// The kernel escapes spaces, commas and backslashes as octal numbers. `lowerdir` also has the
-    /// backslashes with which the mount command escaped colons and other characters
-    /// (fs/overlayfs/params.c). Data-only layers, which follow a double colon, show no files.
+    /// The kernel escapes spaces, commas and backslashes as octal numbers. `lowerdir` also contains
+    /// the backslashes with which the mount command escaped colons and other characters
+    /// (fs/overlayfs/params.c). Files in data-only layers, which follow a double colon, are not
+    /// visible.
     fn of(options: &str) -> Self {
         let mut layers = Self::default();
         let options = options.split(',');
@@ -119,7 +121,7 @@ impl Layers {
                 "lowerdir" => {
                     let visible = value.split("::").next().unwrap_or_default();
                     let names = split_unescaped(visible, ':');
-                    layers.lower.extend(names.map(without_backslashes));
+                    layers.lower.extend(names.map(remove_backslashes));
                 }
                 _ => {}
             }
@@ -138,7 +140,7 @@ fn split_unescaped(text: &str, separator: char) -> impl Iterator<Item = &str> {
     })
 }
 
-fn without_backslashes(text: &str) -> PathBuf {
+fn remove_backslashes(text: &str) -> PathBuf {
     let mut path = String::new();
     let mut characters = text.chars();
     while let Some(c) = characters.next() {
@@ -162,9 +164,9 @@ fn is_volatile(mount: &MountEntry) -> bool {
 mod tests {
     use super::*;
 
-    /// The mount options, as Linux 6.18 shows them in /proc/self/mountinfo.
+    /// The mount options, in the format that Linux 6.18 uses in /proc/self/mountinfo.
     #[test]
-    fn layers_of_an_overlay_can_have_any_name() {
+    fn overlay_layers_can_have_any_name() {
         let check = |options: &str, expected: &[&str]| {
             let layers = Layers::of(options);
             let found: Vec<_> = layers.upper.iter().chain(&layers.lower).collect();

@@ -1,7 +1,7 @@
-//! Ownership marks of files that a run created: an xattr with the inode, the length, the
-//! modification time (mtime) and the time of the mark. Any later change by another program
-//! invalidates it: writes change the mtime, and restoring the mtime changes the ctime, which no
-//! program can set. On a filesystem without user xattrs, files are never owned.
+//! Ownership marks of files that a run created: an xattr that contains the inode number, the
+//! length, the modification time (mtime) and the time of the mark. Any later change by another
+//! program invalidates it: writes change the mtime, and restoring the mtime changes the ctime,
+//! which no program can set. On filesystems that do not support user xattrs, files are never owned.
 
 use crate::system::clock::wall_ms;
 use rustix::fs::{XattrFlags, fgetxattr, fsetxattr};
@@ -25,11 +25,11 @@ impl Mark {
 
 /// Maximum size of a mark: five numbers of up to 20 digits.
 const MAX_BYTES: usize = 112;
-/// Maximum time between reading the clock and the ctime that the mark causes, in ms: two ticks of
-/// the slowest kernel clock.
+/// Maximum time between reading the clock and the ctime that results from setting the mark, in ms:
+/// two ticks of the slowest kernel clock.
 const MAX_DELAY_MS: i64 = 20;
-/// A change after this delay invalidates the mark: the clock may have been read up to one tick after
-/// the ctime of the mark, and the ctime of the change is up to one tick before the change.
+/// A change after this delay invalidates the mark: the clock may have been read up to one tick
+/// after the mark's ctime, and the ctime of the change is up to one tick before the change.
 pub(crate) const MARK_DELAY: Duration = Duration::from_millis(2 * MAX_DELAY_MS as u64 + 10);
 /// Maximum number of attempts: the process may be preempted between reading the clock and setting
 /// the mark.
@@ -46,12 +46,12 @@ pub(crate) fn is_owned(mark: Mark, path: &Path) -> bool {
     let Some((state, marked_ms)) = text.rsplit_once(' ') else {
         return false;
     };
-    let is_unchanged = state_of(&file).is_ok_and(|now| now == state);
+    let is_unchanged = file_state(&file).is_ok_and(|now| now == state);
     is_unchanged
         && changed_ms(&file).is_some_and(|changed_ms| is_time_of_mark(changed_ms, marked_ms))
 }
 
-/// Whether setting the mark caused the current ctime.
+/// Whether the current ctime results from setting the mark.
 fn is_time_of_mark(changed_ms: i64, marked_ms: &str) -> bool {
     let marked_ms: Option<i64> = marked_ms.parse().ok();
     marked_ms.is_some_and(|marked_ms| (changed_ms - marked_ms).abs() <= MAX_DELAY_MS)
@@ -65,10 +65,10 @@ fn changed_ms(file: &File) -> Option<i64> {
 /// Marks the current state of a file.
 ///
 /// # Errors
-/// EOPNOTSUPP without user xattrs.
+/// EOPNOTSUPP if the filesystem does not support user xattrs.
 pub(crate) fn mark_owned(mark: Mark, path: &Path) -> io::Result<()> {
     let file = File::open(path)?;
-    let state = state_of(&file)?;
+    let state = file_state(&file)?;
     for _ in 0..TRIES {
         let text = format!("{state} {}", wall_ms());
         fsetxattr(&file, mark.xattr(), text.as_bytes(), XattrFlags::empty())?;
@@ -79,7 +79,7 @@ pub(crate) fn mark_owned(mark: Mark, path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn state_of(file: &File) -> io::Result<String> {
+fn file_state(file: &File) -> io::Result<String> {
     let found = file.metadata()?;
     let inode = found.ino();
     let length = found.len();

@@ -1,6 +1,6 @@
 //! Resolves paths to files and devices. The plan, the guard and the run all use it, so their
-//! results are consistent. Paths are made absolute and symbolic links are resolved first, so that
-//! all later checks refer to the same file.
+//! results are consistent. Paths are made absolute and symbolic links are resolved first, so all
+//! later checks refer to the same file.
 
 use crate::{plan::host_view::PathKind, system::host::kernel::Dev};
 use std::{
@@ -50,14 +50,14 @@ impl ResolvedPath {
             Err(error)
                 if error.kind() == ErrorKind::NotFound && fs::symlink_metadata(path).is_err() =>
             {
-                Self::missing(path)
+                Self::find_missing(path)
             }
-            // Fails for a dangling link, a link loop, or a directory without search permission.
-            Err(_) => Self::without_stat(PathKind::Other, path.into()),
+            // Fails for a dangling link, a symlink loop, or a directory that may not be searched.
+            Err(_) => Self::with_unknown_stat(PathKind::Other, path.into()),
         }
     }
 
-    fn without_stat(kind: PathKind, path: PathBuf) -> Self {
+    fn with_unknown_stat(kind: PathKind, path: PathBuf) -> Self {
         Self {
             kind,
             path,
@@ -65,23 +65,23 @@ impl ResolvedPath {
         }
     }
 
-    fn missing(path: &Path) -> Self {
+    fn find_missing(path: &Path) -> Self {
         let name = path.components().next_back();
         let (Some(parent), Some(Component::Normal(name))) = (path.parent(), name) else {
-            return Self::without_stat(PathKind::Other, path.into());
+            return Self::with_unknown_stat(PathKind::Other, path.into());
         };
         match fs::canonicalize(parent) {
             Ok(parent) if parent.is_dir() => {
-                Self::without_stat(PathKind::Missing, parent.join(name))
+                Self::with_unknown_stat(PathKind::Missing, parent.join(name))
             }
-            Ok(file) => Self::without_stat(PathKind::MissingDirectory, file.join(name)),
+            Ok(file) => Self::with_unknown_stat(PathKind::MissingDirectory, file.join(name)),
             Err(_) => {
-                let above = Self::missing(parent);
+                let above = Self::find_missing(parent);
                 let kind = match above.kind {
                     PathKind::Other => PathKind::Other,
                     _ => PathKind::MissingDirectory,
                 };
-                Self::without_stat(kind, above.path.join(name))
+                Self::with_unknown_stat(kind, above.path.join(name))
             }
         }
     }
@@ -90,8 +90,8 @@ impl ResolvedPath {
         self.path.parent().unwrap_or(Path::new("/"))
     }
 
-    /// Returns true for paths at which only device nodes are expected: if such a path does not
-    /// exist, it is a mistyped device, not a file to create. `/dev/shm` contains regular files.
+    /// Returns true for paths where only device nodes are expected: if such a path does not exist,
+    /// it is a mistyped device, not a file to create. `/dev/shm` contains regular files.
     pub(crate) fn is_under_dev(&self) -> bool {
         self.path.starts_with("/dev") && !self.path.starts_with("/dev/shm")
     }
@@ -137,7 +137,7 @@ fn path_kind(metadata: &Metadata) -> PathKind {
 }
 
 /// The path itself, or the deepest existing directory above it.
-pub(crate) fn deepest_existing(path: &Path) -> &Path {
+pub(crate) fn deepest_existing_path(path: &Path) -> &Path {
     let mut ancestors = path.ancestors();
     ancestors
         .find(|path| path.exists())

@@ -1,6 +1,6 @@
 //! Finds signatures of filesystems, partition tables and other formats on a device or in a file,
 //! with wipefs(8) from util-linux, which every distribution installs. wipefs opens its argument
-//! only for reading.
+//! read-only.
 
 use crate::system::host::used_space::used_bytes;
 use leadline_protocol::{format, text::printable};

@@ -7,7 +7,7 @@ use crate::system::host::{
     kernel::Kernel,
     mounts::MountEntry,
     queue_settings::QueueSettings,
-    resolved_path::{ResolvedPath, deepest_existing},
+    resolved_path::{ResolvedPath, deepest_existing_path},
 };
 use leadline_protocol::{
     device::{DeviceKind, Mount},
@@ -29,7 +29,7 @@ pub(super) fn storage(host: &Inventory, jobs: &[ResolvedJob]) -> HostStorage {
     for target in jobs.iter().flat_map(|job| &job.targets) {
         let is_file = matches!(target.kind, TargetKind::File | TargetKind::Loop);
         if is_file {
-            builder.add_mount(host.mount_at(deepest_existing(Path::new(&target.path))));
+            builder.add_mount(host.mount_at(deepest_existing_path(Path::new(&target.path))));
         }
         match &target.device {
             Some(name) if is_file => builder.add_devices(host.filesystem_members(name)),
@@ -80,8 +80,8 @@ impl StorageBuilder<'_> {
     }
 }
 
-/// Kernel names of the devices directly below. For a loop device on a btrfs file, these are all
-/// members of the filesystem.
+/// Kernel names of the devices directly below. For a loop device backed by a file on btrfs, these
+/// are all members of the filesystem.
 fn lower_devices(host: &Inventory, block: &BlockDevice) -> Vec<String> {
     let parents = host.parents(block).into_iter();
     let names = parents.map(|parent| parent.name.clone());
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn devices_down_to_the_disks() {
+    fn lists_devices_down_to_the_disks() {
         let host = Fixture::new(STACK).inventory();
         for (kind, device, want, physical) in [
             (
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_of_each_queue() {
+    fn reads_the_settings_of_each_queue() {
         let fixture = Fixture::new(
             "sys/devices/sda/dev = 4008:0
             sys/devices/sda/size = 2048
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn mount_of_a_missing_file() {
+    fn finds_the_mount_of_a_missing_file() {
         let host = Inventory::read(&Kernel::live());
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("new/file");

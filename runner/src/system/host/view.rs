@@ -1,5 +1,5 @@
-//! The `HostView` of the real host, based on one inventory. Paths and contents are examined once, so
-//! that a study with hundreds of runs on one device does not read it hundreds of times. The guard
+//! The `HostView` of the real host, based on one inventory. Paths and contents are examined once,
+//! so a study with hundreds of runs on one device does not read it hundreds of times. The guard
 //! repeats all checks when a run starts.
 
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
             aio_support,
             block_device::BlockDevice,
             cgroup_memory,
-            file::{alignment_in, alignment_of, free_bytes, is_fully_written},
+            file::{file_alignment, free_bytes, is_fully_written, new_file_alignment},
             identity::identity,
             interference::{self, data_directory, shares_disk},
             inventory::Inventory,
@@ -21,9 +21,9 @@ use crate::{
             meminfo,
             overlay::storage_of_new_files,
             ownership::{self, Mark},
-            resolved_path::{ResolvedPath, deepest_existing},
+            resolved_path::{ResolvedPath, deepest_existing_path},
         },
-        target::cancellable::within,
+        target::cancellable::run_with_timeout,
     },
 };
 use leadline_protocol::problem::Problem;
@@ -63,8 +63,8 @@ pub struct View {
 }
 
 impl View {
-    /// Relative names refer to the first target root or, without target roots, to the current
-    /// directory.
+    /// Relative names refer to the first target root or, if there are no target roots, to the
+    /// current directory.
     pub fn new(permissions: &Permissions) -> Self {
         let default_directory = match permissions.roots().next() {
             Some(root) => root.into(),
@@ -121,12 +121,17 @@ impl View {
         let guard = self.guard.clone();
         let regions = regions.to_vec();
         let examine = move || guard.overwritten(&found, &regions);
-        within(RESPONSE_TIMEOUT, "examine", examine).unwrap_or_else(|| Err(no_response(path)))
+        run_with_timeout(RESPONSE_TIMEOUT, "examine", examine)
+            .unwrap_or_else(|| Err(no_response(path)))
     }
 }
 
 /// Returns the cached value for a key, computing it on the first call.
-fn once<K: Eq + Hash, V: Clone>(cache: &Cache<K, V>, key: K, compute: impl FnOnce() -> V) -> V {
+fn get_or_compute<K: Eq + Hash, V: Clone>(
+    cache: &Cache<K, V>,
+    key: K,
+    compute: impl FnOnce() -> V,
+) -> V {
     if let Some(value) = cache.borrow().get(&key) {
         return value.clone();
     }
@@ -137,7 +142,7 @@ fn once<K: Eq + Hash, V: Clone>(cache: &Cache<K, V>, key: K, compute: impl FnOnc
 
 impl HostView for View {
     fn path(&self, path: &str) -> PathFacts {
-        once(&self.facts, path.to_owned(), || self.examine_path(path))
+        get_or_compute(&self.facts, path.to_owned(), || self.examine_path(path))
     }
 
     fn default_directory(&self) -> String {
@@ -147,7 +152,7 @@ impl HostView for View {
     fn available_memory(&self) -> u64 {
         let host = meminfo::read(&self.kernel, "MemAvailable");
         let group = cgroup_memory::available(&self.kernel);
-        // The limit is 0 if it is unknown, but a group without headroom is known to be full.
+        // 0 means that the limit is unknown, so a group without headroom counts as having 1 byte.
         let group = group.map(|bytes| bytes.max(1));
         host.into_iter().chain(group).min().unwrap_or(0)
     }
@@ -161,7 +166,7 @@ impl HostView for View {
     }
 
     fn io_uring_unavailable(&self) -> Option<(String, String)> {
-        io_uring_support::unavailable(&self.kernel)
+        io_uring_support::unavailable_reason(&self.kernel)
     }
 
     fn kernel_version(&self) -> Option<(u32, u32)> {
@@ -207,11 +212,11 @@ impl HostView for View {
 
     fn overwritten(&self, path: &str, regions: &[Range<u64>]) -> FoundData {
         let key = (path.to_owned(), regions.to_vec());
-        once(&self.overwritten, key, || self.examine_data(path, regions))
+        get_or_compute(&self.overwritten, key, || self.examine_data(path, regions))
     }
 
     fn minute(&self) -> u64 {
-        // A clock that cannot be set, unlike the wall clock.
+        // Unlike the wall clock, this clock cannot be set.
         clock_gettime(ClockId::Boottime).tv_sec as u64 / 60
     }
 
@@ -243,17 +248,17 @@ fn device_facts(host: &Inventory, found: &ResolvedPath, facts: PathFacts) -> Pat
         length: block.map_or(0, |block| block.size_bytes),
         device: block.map(|block| block.name.clone()),
         identity: block.and_then(|block| identity(host, block)),
-        direct_alignment: alignment_of(&found.path, block.and_then(logical_block)),
+        direct_alignment: file_alignment(&found.path, block.and_then(logical_block_bytes)),
         can_poll: block.is_some_and(can_poll),
         ..facts
     }
 }
 
 fn file_facts(host: &Inventory, found: &ResolvedPath, mut facts: PathFacts) -> PathFacts {
-    let existing = deepest_existing(&found.path);
+    let existing = deepest_existing_path(&found.path);
     let mount = host.mount_at(existing);
     let block = host.device_at(existing);
-    let block_bytes = block.and_then(logical_block);
+    let block_bytes = block.and_then(logical_block_bytes);
     facts.filesystem = mount.map(|mount| mount.filesystem.clone());
     facts.device = block.map(|block| block.name.clone());
     facts.can_poll = block.is_some_and(can_poll);
@@ -263,10 +268,10 @@ fn file_facts(host: &Inventory, found: &ResolvedPath, mut facts: PathFacts) -> P
         facts.allocated_bytes = fs::metadata(&found.path).map_or(0, |found| found.blocks() * 512);
         facts.fully_written = is_fully_written(&found.path);
         facts.is_owned = ownership::is_owned(Mark::Target, &found.path);
-        facts.direct_alignment = alignment_of(&found.path, block_bytes);
+        facts.direct_alignment = file_alignment(&found.path, block_bytes);
     } else {
         let storage = storage_of_new_files(&host.mounts, existing);
-        facts.direct_alignment = alignment_in(storage.as_deref(), block_bytes);
+        facts.direct_alignment = new_file_alignment(storage.as_deref(), block_bytes);
     }
     facts
 }
@@ -275,7 +280,7 @@ fn can_poll(block: &BlockDevice) -> bool {
     value(block.queue().join("io_poll")) == Some(1)
 }
 
-fn logical_block(block: &BlockDevice) -> Option<u32> {
+fn logical_block_bytes(block: &BlockDevice) -> Option<u32> {
     value(block.queue().join("logical_block_size"))
 }
 

@@ -60,7 +60,7 @@ impl<'a> LayersBuilder<'a> {
         }
     }
 
-    /// `path`: path of the open file or device, to find its mount.
+    /// `path`: the open file's or device's path, used to find its mount.
     ///
     /// # Errors
     /// Returns an error if the file cannot be reopened for reading.
@@ -79,13 +79,13 @@ impl<'a> LayersBuilder<'a> {
         let filesystem = mount.map(|mount| mount.filesystem.as_str());
         let device = mount.and_then(|mount| self.host.mounted_device(mount));
         match filesystem {
-            Some(name) if MEMORY_FILESYSTEMS.contains(&name) => Ok(in_memory(file)),
+            Some(name) if MEMORY_FILESYSTEMS.contains(&name) => Ok(memory_file(file)),
             Some(overlay::FILESYSTEM) => match overlay::real_file(&self.host.mounts, path) {
                 Some(real) => Ok(StoredFile {
                     honors_sync: !real.is_volatile,
-                    ..self.file(open_to_look_up(&real.path)?, &real.path)?
+                    ..self.file(open_for_lookup(&real.path)?, &real.path)?
                 }),
-                None => Ok(hidden_overlay(file)),
+                None => Ok(file_on_hidden_overlay(file)),
             },
             _ => Ok(StoredFile {
                 residency: ResidencyMethod::detect(file.as_fd()).ok(),
@@ -96,7 +96,7 @@ impl<'a> LayersBuilder<'a> {
                 below: device
                     .map_or_else(|| LowerLayer::Unknown.into(), |device| self.members(device)),
                 readahead_bytes: readahead_bytes(Dev(stat.dev())),
-                cache_block_bytes: at_most_a_page(filesystem_block_bytes(&file)),
+                cache_block_bytes: cap_at_page_size(filesystem_block_bytes(&file)),
                 honors_sync: true,
                 file,
             }),
@@ -110,7 +110,7 @@ impl<'a> LayersBuilder<'a> {
             mapping: Mapping::Identity,
             below: self.below(block),
             readahead_bytes: readahead_bytes(block.dev),
-            cache_block_bytes: at_most_a_page(device_block_bytes(&file)),
+            cache_block_bytes: cap_at_page_size(device_block_bytes(&file)),
             honors_sync: true,
             file,
         }
@@ -123,7 +123,7 @@ impl<'a> LayersBuilder<'a> {
         self.all(&members.collect::<Vec<_>>())
     }
 
-    /// The layer for several devices together. Known only if all are disks or all are memory.
+    /// The combined layer of multiple devices; known only if all are disks or all are memory.
     fn all(&mut self, blocks: &[&BlockDevice]) -> Arc<LowerLayer> {
         let each = blocks.iter().map(|block| self.below(block));
         let merge = |one: Arc<LowerLayer>, other: Arc<LowerLayer>| match (&*one, &*other) {
@@ -145,15 +145,15 @@ impl<'a> LayersBuilder<'a> {
                 .unwrap_or(LowerLayer::Unknown)
                 .into(),
             DeviceKind::Partition => self.partition(block),
-            DeviceKind::Dm | DeviceKind::Md => self.stacked(block),
+            DeviceKind::Dm | DeviceKind::Md => self.stacked_device(block),
             _ => LowerLayer::Disk.into(),
         };
         self.devices.insert(block.name.clone(), below.clone());
         below
     }
 
-    /// A device with an unknown mapping to the devices below it.
-    fn stacked(&mut self, block: &BlockDevice) -> Arc<LowerLayer> {
+    /// A device whose mapping to its lower devices is unknown.
+    fn stacked_device(&mut self, block: &BlockDevice) -> Arc<LowerLayer> {
         let below = self.all(&self.host.parents(block));
         match &*below {
             LowerLayer::File { .. } => LowerLayer::Unknown.into(),
@@ -170,7 +170,7 @@ impl<'a> LayersBuilder<'a> {
         match disk {
             Some(disk) if disk.backing.is_some() => {
                 let found = self.loop_device(disk).unwrap_or(LowerLayer::Unknown);
-                found.starting_at(sectors * SECTOR_BYTES).into()
+                found.with_added_offset(sectors * SECTOR_BYTES).into()
             }
             Some(disk) => self.below(disk),
             None => LowerLayer::Disk.into(),
@@ -182,7 +182,7 @@ impl<'a> LayersBuilder<'a> {
             return None;
         }
         let path = PathBuf::from(&block.backing.as_ref()?.path);
-        let file = open_to_look_up(&path).ok()?;
+        let file = open_for_lookup(&path).ok()?;
         let start = File::open(block.path()).ok().and_then(loop_status)?.offset;
         self.depth += 1;
         let file = self.file(file, &path);
@@ -198,7 +198,7 @@ impl<'a> LayersBuilder<'a> {
 }
 
 impl LowerLayer {
-    fn starting_at(self, offset: u64) -> Self {
+    fn with_added_offset(self, offset: u64) -> Self {
         match self {
             Self::File {
                 start,
@@ -216,29 +216,29 @@ impl LowerLayer {
     }
 }
 
-fn in_memory(file: File) -> StoredFile {
+fn memory_file(file: File) -> StoredFile {
     StoredFile {
         residency: ResidencyMethod::detect(file.as_fd()).ok(),
         bypass: Bypass::None,
         mapping: Mapping::Seek,
         below: LowerLayer::Nothing.into(),
         readahead_bytes: 0,
-        cache_block_bytes: at_most_a_page(None),
+        cache_block_bytes: cap_at_page_size(None),
         honors_sync: true,
         file,
     }
 }
 
 /// A file on an overlay whose layers are outside this mount namespace. Its pages are in the cache
-/// of the real file, so that only mincore(2), which uses a mapping of that file, can count them.
-fn hidden_overlay(file: File) -> StoredFile {
+/// of the real file, so only mincore(2), which uses a mapping of that file, can count them.
+fn file_on_hidden_overlay(file: File) -> StoredFile {
     StoredFile {
         residency: Some(ResidencyMethod::Mincore),
         bypass: Bypass::All,
         mapping: Mapping::Fiemap { is_physical: false },
         below: LowerLayer::Disk.into(),
         readahead_bytes: DEFAULT_READAHEAD_BYTES,
-        cache_block_bytes: at_most_a_page(None),
+        cache_block_bytes: cap_at_page_size(None),
         honors_sync: false,
         file,
     }
@@ -261,20 +261,20 @@ fn bypass(file: &File, filesystem: Option<&str>) -> Bypass {
     Bypass::Aligned(block_bytes.unwrap_or(BTRFS_BLOCK_BYTES).max(1))
 }
 
-fn at_most_a_page(block_bytes: Option<u64>) -> u64 {
+fn cap_at_page_size(block_bytes: Option<u64>) -> u64 {
     let page = page_size() as u64;
     block_bytes.map_or(page, |bytes| bytes.clamp(1, page))
 }
 
 /// Reopens the same file for reading.
 fn reopen_noatime(file: &impl AsFd) -> io::Result<File> {
-    open_to_look_up(format!("/proc/self/fd/{}", file.as_fd().as_raw_fd()).as_ref())
+    open_for_lookup(format!("/proc/self/fd/{}", file.as_fd().as_raw_fd()).as_ref())
 }
 
 /// Opens a file for lookups without changing its access time. Otherwise, on a hung filesystem,
 /// mmap(2) for mincore(2) would wait for the journal while holding a lock that blocks the whole
 /// process.
-fn open_to_look_up(path: &Path) -> io::Result<File> {
+fn open_for_lookup(path: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
     let file = open_noatime(flags, |flags| open(path, flags, Mode::empty()))?;
     Ok(file.into())

@@ -1,7 +1,7 @@
 //! Looks up which layer currently holds a byte range.
 
 use crate::system::{
-    host::fiemap::{self, Extent, each_extent_in},
+    host::fiemap::{self, Extent, for_each_extent_in},
     layers::{Bypass, LayerBytes, LowerLayer, Mapping, StoredFile},
 };
 use leadline_protocol::{
@@ -34,8 +34,9 @@ enum Pages {
 }
 
 impl StoredFile {
-    /// Upper bound on how far readahead may be ahead of a sequential reader across all layers, in
-    /// bytes; 0 without readahead. `is_buffered`: whether the I/O uses this file's page cache.
+    /// Upper bound on how far readahead across all layers can run ahead of a sequential reader, in
+    /// bytes; 0 if there is no readahead. `is_buffered`: whether the I/O uses this file's page
+    /// cache.
     pub(crate) fn readahead_bytes(&self, is_buffered: bool) -> u64 {
         let own = if is_buffered { self.readahead_bytes } else { 0 };
         match &*self.below {
@@ -44,8 +45,7 @@ impl StoredFile {
         }
     }
 
-    /// The layers from which a read of the range would be served. `direct`: whether the I/O uses
-    /// O_DIRECT.
+    /// The layers that would serve a read of the range. `direct`: whether the I/O uses O_DIRECT.
     pub(crate) fn read(&self, range: Range<u64>, direct: bool) -> LayerBytes {
         self.look_up(range, direct, Pages::Cached)
     }
@@ -67,7 +67,9 @@ impl StoredFile {
 
     /// Residency of all pages that a range overlaps; `None` if unknown.
     pub(crate) fn pages(&self, range: &Range<u64>) -> Option<Residency> {
-        self.residency?.of_range(self.file.as_fd(), range).ok()
+        self.residency?
+            .range_residency(self.file.as_fd(), range)
+            .ok()
     }
 
     pub(crate) fn is_buffered(&self, range: &Range<u64>, direct: bool) -> bool {
@@ -83,63 +85,63 @@ impl StoredFile {
 
     fn look_up(&self, range: Range<u64>, direct: bool, pages: Pages) -> LayerBytes {
         let is_memory = matches!(*self.below, LowerLayer::Nothing);
-        if is_memory && !pages.are_read() {
+        if is_memory && !pages.are_for_reads() {
             return LayerBytes::all(PageCache, range.end - range.start);
         }
         if !self.is_buffered(&range, direct) {
-            return self.below_cache(range, true, pages);
+            return self.look_up_below_cache(range, true, pages);
         }
         match pages {
-            Pages::Cached => self.through_cache(range),
-            Pages::Dirty => self.through_dirty_pages(range),
-            Pages::Ignored => self.below_cache(range, false, pages),
+            Pages::Cached => self.look_up_through_cache(range),
+            Pages::Dirty => self.look_up_dirty_pages(range),
+            Pages::Ignored => self.look_up_below_cache(range, false, pages),
         }
     }
 
-    fn through_cache(&self, range: Range<u64>) -> LayerBytes {
+    fn look_up_through_cache(&self, range: Range<u64>) -> LayerBytes {
         let length = range.end - range.start;
         let pages = Pages::Cached;
         let Some(cached) = self.pages(&range).map(|found| found.cached) else {
             return LayerBytes::all(Unknown, length);
         };
         let page = page_size() as u64;
-        let spanned = spanned(&range);
-        if cached >= spanned {
-            return self.in_cached_pages(range);
+        let spanned_bytes = spanned_bytes(&range);
+        if cached >= spanned_bytes {
+            return self.look_up_cached_pages(range);
         }
-        if cached == 0 || spanned <= page {
-            return self.below_cache(range, false, pages);
+        if cached == 0 || spanned_bytes <= page {
+            return self.look_up_below_cache(range, false, pages);
         }
         if length > MAX_PAGES * page {
             let cached = cached.min(length);
             let mut found = LayerBytes::all(PageCache, cached);
             found += self
-                .below_cache(range, false, pages)
+                .look_up_below_cache(range, false, pages)
                 .scaled_to(length - cached);
             return found;
         }
         let mut found = LayerBytes::default();
-        for page in pages_of(range) {
-            found += self.through_cache(page);
+        for page in split_into_pages(range) {
+            found += self.look_up_through_cache(page);
         }
         found
     }
 
-    /// Looks up a range whose pages are all cached. With blocks smaller than a page, some blocks of
-    /// a cached page may not have been read.
-    fn in_cached_pages(&self, range: Range<u64>) -> LayerBytes {
+    /// Looks up a range whose pages are all cached. If blocks are smaller than a page, some blocks
+    /// of a cached page may not have been read.
+    fn look_up_cached_pages(&self, range: Range<u64>) -> LayerBytes {
         let page = page_size() as u64;
         let length = range.end - range.start;
         if self.cache_block_bytes >= page {
             return LayerBytes::all(PageCache, length);
         }
         // For a large range, only some of its pages are looked up.
-        let step = (spanned(&range) / page).div_ceil(MAX_PAGES);
+        let step = (spanned_bytes(&range) / page).div_ceil(MAX_PAGES);
         let mut found = LayerBytes::default();
-        for part in pages_of(range).step_by(step as usize) {
+        for part in split_into_pages(range).step_by(step as usize) {
             found += match is_up_to_date(self.file.as_fd(), &part) {
                 Some(true) => LayerBytes::all(PageCache, part.end - part.start),
-                Some(false) => self.below_cache(part, false, Pages::Cached),
+                Some(false) => self.look_up_below_cache(part, false, Pages::Cached),
                 None => LayerBytes::all(Unknown, part.end - part.start),
             };
         }
@@ -147,33 +149,35 @@ impl StoredFile {
     }
 
     /// Looks up writes: data in a dirty page is not on the device yet.
-    fn through_dirty_pages(&self, range: Range<u64>) -> LayerBytes {
+    fn look_up_dirty_pages(&self, range: Range<u64>) -> LayerBytes {
         let length = range.end - range.start;
         let pending = self.pages(&range).and_then(Residency::pending_write_bytes);
         match pending {
             None => LayerBytes::all(Unknown, length),
-            Some(0) => self.below_cache(range, false, Pages::Dirty),
+            Some(0) => self.look_up_below_cache(range, false, Pages::Dirty),
             Some(pending) => {
                 let pending = pending.min(length);
                 let mut found = LayerBytes::all(PageCache, pending);
                 found += self
-                    .below_cache(range, false, Pages::Dirty)
+                    .look_up_below_cache(range, false, Pages::Dirty)
                     .scaled_to(length - pending);
                 found
             }
         }
     }
 
-    fn below_cache(&self, range: Range<u64>, direct: bool, pages: Pages) -> LayerBytes {
+    fn look_up_below_cache(&self, range: Range<u64>, direct: bool, pages: Pages) -> LayerBytes {
         let length = range.end - range.start;
         match self.mapping {
             Mapping::Identity => self.below.look_up(Some(range), length, pages),
-            Mapping::Fiemap { is_physical } => self.in_extents(&range, direct, is_physical, pages),
-            Mapping::Seek => self.in_data(&range, pages),
+            Mapping::Fiemap { is_physical } => {
+                self.look_up_extents(&range, direct, is_physical, pages)
+            }
+            Mapping::Seek => self.look_up_uncached_data(&range, pages),
         }
     }
 
-    fn in_extents(
+    fn look_up_extents(
         &self,
         range: &Range<u64>,
         direct: bool,
@@ -182,24 +186,24 @@ impl StoredFile {
     ) -> LayerBytes {
         let length = range.end - range.start;
         let mut found = LayerBytes::default();
-        let mapped = each_extent_in(&self.file, range.clone(), |extent| {
+        let mapped = for_each_extent_in(&self.file, range.clone(), |extent| {
             let start = extent.logical.max(range.start);
             let end = (extent.logical + extent.length).min(range.end);
             if start < end {
-                found += self.in_extent(extent, start..end, direct, is_physical, pages);
+                found += self.look_up_extent(extent, start..end, direct, is_physical, pages);
             }
         });
         if let Err(error) = mapped {
             let has_no_extents = matches!(error, Errno::OPNOTSUPP | Errno::NOTTY);
             return match *self.below {
                 LowerLayer::Unknown => LayerBytes::all(Unknown, length),
-                _ if has_no_extents => self.in_data(range, pages),
+                _ if has_no_extents => self.look_up_uncached_data(range, pages),
                 _ => LayerBytes::all(Unknown, length),
             };
         }
         let hole = length.saturating_sub(found.total());
         if hole > 0 {
-            found += self.in_hole(range, hole, direct, pages);
+            found += self.look_up_hole(range, hole, direct, pages);
         }
         found
     }
@@ -207,8 +211,14 @@ impl StoredFile {
     /// Looks up a range that has no data on the device. Direct reads first write back dirty pages.
     /// If no blocks are allocated after a completed write, the data was discarded while it was in
     /// memory.
-    fn in_hole(&self, range: &Range<u64>, bytes: u64, direct: bool, pages: Pages) -> LayerBytes {
-        if !pages.are_read() {
+    fn look_up_hole(
+        &self,
+        range: &Range<u64>,
+        bytes: u64,
+        direct: bool,
+        pages: Pages,
+    ) -> LayerBytes {
+        if !pages.are_for_reads() {
             return LayerBytes::all(if direct { Device } else { PageCache }, bytes);
         }
         let is_dirty = || {
@@ -222,7 +232,7 @@ impl StoredFile {
         }
     }
 
-    fn in_extent(
+    fn look_up_extent(
         &self,
         extent: &Extent,
         part: Range<u64>,
@@ -235,16 +245,16 @@ impl StoredFile {
         if is(fiemap::DATA_INLINE) {
             return LayerBytes::all(PageCache, length);
         }
-        if is(fiemap::UNWRITTEN) && pages.are_read() {
-            return self.in_hole(&part, length, direct, pages);
+        if is(fiemap::UNWRITTEN) && pages.are_for_reads() {
+            return self.look_up_hole(&part, length, direct, pages);
         }
         if is(fiemap::DELALLOC) && !direct && matches!(pages, Pages::Dirty) {
             return LayerBytes::all(PageCache, length);
         }
         // btrfs decompresses in the page cache, even for direct reads.
-        if is(fiemap::ENCODED) && direct && pages.are_read() {
+        if is(fiemap::ENCODED) && direct && pages.are_for_reads() {
             let cached = self.pages(&part).map_or(0, |found| found.cached);
-            if cached >= spanned(&part) {
+            if cached >= spanned_bytes(&part) {
                 return LayerBytes::all(PageCache, length);
             }
         }
@@ -257,7 +267,7 @@ impl StoredFile {
     }
 
     /// Looks up data that is not cached. In a memory filesystem, such data is swapped out.
-    fn in_data(&self, range: &Range<u64>, pages: Pages) -> LayerBytes {
+    fn look_up_uncached_data(&self, range: &Range<u64>, pages: Pages) -> LayerBytes {
         let length = range.end - range.start;
         let data = seek(&self.file, SeekFrom::Data(range.start));
         let is_hole = match data {
@@ -270,8 +280,9 @@ impl StoredFile {
         self.below.look_up(None, length, pages)
     }
 
-    /// The layer of an unspecified part of the file; `Unknown` if it depends on the part.
-    fn anywhere(&self, length: u64, direct: bool, pages: Pages) -> LayerBytes {
+    /// The layer that holds an unspecified part of the file; `Unknown` if the parts are in
+    /// different layers.
+    fn look_up_unspecified_part(&self, length: u64, direct: bool, pages: Pages) -> LayerBytes {
         let Ok(stat) = self.file.metadata() else {
             return LayerBytes::all(Unknown, length);
         };
@@ -329,9 +340,9 @@ impl LowerLayer {
                         let range = start + range.start..start + range.end;
                         file.look_up(range, *direct, pages)
                     }
-                    None => file.anywhere(length, *direct, pages),
+                    None => file.look_up_unspecified_part(length, *direct, pages),
                 };
-                return found.below_a_device();
+                return found.with_page_cache_as_lower_cache();
             }
         };
         LayerBytes::all(layer, length)
@@ -339,19 +350,19 @@ impl LowerLayer {
 }
 
 impl Pages {
-    fn are_read(self) -> bool {
+    fn are_for_reads(self) -> bool {
         matches!(self, Self::Cached)
     }
 }
 
 /// Total size of all pages that a range overlaps, in bytes.
-pub(crate) fn spanned(range: &Range<u64>) -> u64 {
+pub(crate) fn spanned_bytes(range: &Range<u64>) -> u64 {
     let page = page_size() as u64;
     range.end.next_multiple_of(page) - (range.start - range.start % page)
 }
 
 /// Splits a range at page boundaries.
-fn pages_of(range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
+fn split_into_pages(range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
     let page = page_size() as u64;
     let first = range.start - range.start % page;
     (first..range.end)

@@ -1,4 +1,4 @@
-//! Lookups in real files, and on loop devices backed by files.
+//! Tests lookups in real files, and on loop devices backed by files.
 
 mod loop_devices;
 
@@ -101,7 +101,7 @@ const fn pages(range: Range<u64>) -> Range<u64> {
 }
 
 /// Number of pages in each layer, from the top layer to the bottom one.
-fn in_pages(found: LayerBytes) -> Vec<(StorageLayer, u64)> {
+fn pages_per_layer(found: LayerBytes) -> Vec<(StorageLayer, u64)> {
     let layers = StorageLayer::TOP_DOWN.into_iter();
     let each = layers.map(|layer| (layer, found.of(layer) / PAGE));
     each.filter(|(_, pages)| *pages > 0).collect()
@@ -114,12 +114,16 @@ fn assert_read(
     expected: &[(StorageLayer, u64)],
 ) {
     let found = file.read(range.clone(), direct);
-    assert_eq!(in_pages(found), expected, "{range:?}, direct: {direct}");
+    assert_eq!(
+        pages_per_layer(found),
+        expected,
+        "{range:?}, direct: {direct}"
+    );
     assert_eq!(found.total(), range.end - range.start);
 }
 
 #[test]
-fn cached_data() {
+fn cached_data_is_served_from_the_page_cache() {
     let file = TestFile::written();
     let layers = file.stored();
     if !is_on_disk(&layers) {
@@ -135,7 +139,7 @@ fn cached_data() {
 }
 
 #[test]
-fn half_cached_data() {
+fn half_cached_data_is_split_between_layers() {
     let file = TestFile::cold();
     let layers = file.stored();
     if !is_on_disk(&layers) {
@@ -157,7 +161,7 @@ fn half_cached_data() {
 }
 
 #[test]
-fn holes_and_unwritten_extents() {
+fn holes_and_unwritten_extents_are_found() {
     let hole = TestFile::sparse();
     let layers = hole.stored();
     if !is_on_disk(&layers) {
@@ -188,7 +192,7 @@ fn holes_and_unwritten_extents() {
 
 /// Reading a hole puts zero-filled pages into the page cache.
 #[test]
-fn cached_holes_are_cached() {
+fn cached_holes_are_served_from_the_page_cache() {
     let file = TestFile::sparse();
     let layers = file.stored();
     if !is_on_disk(&layers) {
@@ -222,9 +226,9 @@ fn writes_are_in_memory_until_they_are_synced() {
     for file in [new, TestFile::written()] {
         let layers = file.stored();
         file.write(ALL);
-        let written = |range: Range<u64>| in_pages(layers.written(range, false));
+        let written = |range: Range<u64>| pages_per_layer(layers.written(range, false));
         assert_eq!(written(ALL), [(PageCache, 64)]);
-        assert_eq!(in_pages(layers.synced(ALL, false)), [(Device, 64)]);
+        assert_eq!(pages_per_layer(layers.synced(ALL, false)), [(Device, 64)]);
         file.sync();
         assert_eq!(written(ALL), [(Device, 64)]);
         file.write(pages(10..12));
@@ -241,7 +245,7 @@ fn direct_writes_are_on_the_device() {
     if !is_on_disk(&layers) {
         return;
     }
-    assert_eq!(in_pages(layers.written(ALL, true)), [(Device, 64)]);
+    assert_eq!(pages_per_layer(layers.written(ALL, true)), [(Device, 64)]);
 }
 
 #[test]
@@ -253,11 +257,14 @@ fn discarded_writes_never_left_memory() {
     }
     file.write(ALL);
     file.file().set_len(0).unwrap();
-    assert_eq!(in_pages(layers.written(ALL, false)), [(PageCache, 64)]);
+    assert_eq!(
+        pages_per_layer(layers.written(ALL, false)),
+        [(PageCache, 64)]
+    );
 }
 
 #[test]
-fn large_ranges_have_the_same_shares() {
+fn shares_of_large_ranges_are_exact() {
     let file = TestFile::sparse();
     let layers = file.stored();
     if !is_on_disk(&layers) {
@@ -276,7 +283,7 @@ fn large_ranges_have_the_same_shares() {
 }
 
 #[test]
-fn pages_that_were_cached_later_serve_reads() {
+fn newly_cached_pages_serve_reads() {
     let file = TestFile::cold();
     let layers = file.stored();
     if !is_on_disk(&layers) {
@@ -290,7 +297,7 @@ fn pages_that_were_cached_later_serve_reads() {
 }
 
 #[test]
-fn files_in_memory() {
+fn files_on_tmpfs_are_in_memory() {
     let Ok(named) = tempfile::NamedTempFile::new_in("/dev/shm") else {
         eprintln!("SKIP: no /dev/shm");
         return;
@@ -306,7 +313,7 @@ fn files_in_memory() {
         assert_read(&layers, pages(0..16), direct, &[(PageCache, 16)]);
         assert_read(&layers, pages(32..64), direct, &[(Unwritten, 32)]);
         assert_eq!(
-            in_pages(layers.written(pages(0..16), direct)),
+            pages_per_layer(layers.written(pages(0..16), direct)),
             [(PageCache, 16)]
         );
     }

@@ -5,7 +5,7 @@ use leadline_protocol::counters::DeviceCounts;
 
 /// Maximum file size: 17 numbers of up to 20 digits.
 pub(crate) const BYTES: usize = 512;
-/// Kernels before 4.18 have no discards and flushes.
+/// Kernels before 4.18 do not report discards and flushes.
 const MIN_FIELDS: usize = 11;
 
 pub(crate) fn parse(text: &str) -> Option<DeviceCounts> {
@@ -15,7 +15,7 @@ pub(crate) fn parse(text: &str) -> Option<DeviceCounts> {
         *field = number.parse().ok()?;
         count += 1;
     }
-    // A counter may have any value, because of driver bugs.
+    // Driver bugs can give a counter any value.
     let bytes = |sectors: u64| sectors.saturating_mul(SECTOR_BYTES);
     (count >= MIN_FIELDS).then_some(DeviceCounts {
         read_ios: fields[0],

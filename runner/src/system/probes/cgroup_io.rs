@@ -9,7 +9,7 @@ use leadline_protocol::counters::ChargedIo;
 pub(crate) const BYTES: usize = 64 << 10;
 
 /// The counts of one disk. A disk without I/O has no line, so its counts are 0. Some kernels print
-/// several devices on one line, starting with those without I/O.
+/// multiple devices on one line, starting with those without I/O.
 pub(crate) fn parse(text: &str, disk: Dev) -> ChargedIo {
     let mut counts = ChargedIo::default();
     let mut is_disk = false;

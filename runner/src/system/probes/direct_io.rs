@@ -1,5 +1,5 @@
 //! Determines whether direct I/O on a target bypasses the page cache, from the alignment reported
-//! by statx(2), the filesystem, and the I/O mode of loop devices. Evaluated once, before the
+//! by statx(2), the filesystem, and the I/O mode of loop devices. This is done once, before the
 //! measurement.
 
 use crate::system::host::{
@@ -13,13 +13,13 @@ use leadline_protocol::{
 use rustix::fs::{AtFlags, IFlags, StatxAttributes, StatxFlags, ioctl_getflags, statx};
 use std::os::fd::BorrowedFd;
 
-/// As of this kernel version, btrfs copies direct writes to files with checksums through the page
+/// Since this kernel version, btrfs copies direct writes to files with checksums through the page
 /// cache, because the data could change during checksumming (commit 968f19c5b1b7, partly
 /// backported).
 const BTRFS_BUFFERED_WRITES: (u32, u32) = (6, 14);
 
 /// Device-mapper targets that read from their disks even if a block was never written. `cache` and
-/// `snapshot` read from one of several disks.
+/// `snapshot` read from one of multiple disks.
 const READ_THROUGH: &[&str] = &[
     "cache",
     "clone",

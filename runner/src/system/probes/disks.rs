@@ -28,23 +28,26 @@ pub(crate) struct Names {
 impl Names {
     /// Sum over the target devices; `None` if there are none, or if one of them cannot be read.
     pub(crate) fn device(&self, counts: &[Option<DeviceCounts>]) -> Option<DeviceCounts> {
-        let devices = self.summed.iter().map(|name| self.counts_of(name, counts));
+        let devices = self
+            .summed
+            .iter()
+            .map(|name| self.device_counts(name, counts));
         let counts = devices.collect::<Option<Vec<_>>>()?;
         counts.into_iter().reduce(sum)
     }
 
-    /// Counts by kernel name, without devices that cannot be read.
+    /// Counts by kernel name, excluding devices that cannot be read.
     pub(crate) fn physical_devices(
         &self,
         counts: &[Option<DeviceCounts>],
     ) -> Vec<(String, DeviceCounts)> {
         let names = self.physical_devices.iter();
         names
-            .filter_map(|name| Some((name.clone(), self.counts_of(name, counts)?)))
+            .filter_map(|name| Some((name.clone(), self.device_counts(name, counts)?)))
             .collect()
     }
 
-    fn counts_of(&self, name: &str, counts: &[Option<DeviceCounts>]) -> Option<DeviceCounts> {
+    fn device_counts(&self, name: &str, counts: &[Option<DeviceCounts>]) -> Option<DeviceCounts> {
         counts[self.all.iter().position(|known| known == name)?]
     }
 }
@@ -57,8 +60,8 @@ pub(crate) struct Disks {
 }
 
 impl Disks {
-    /// `devices`: kernel names of the target devices. Devices that cannot be read are omitted, with
-    /// the reason in `absent`.
+    /// `devices`: kernel names of the target devices. Devices that cannot be read are omitted, and
+    /// `absent` contains the reason.
     pub(crate) fn open(
         host: &Inventory,
         devices: &[String],
@@ -102,7 +105,7 @@ impl Disks {
     }
 
     /// Kernel names of the devices that `Names::device` sums, sorted.
-    pub(crate) fn summed(&self) -> &[String] {
+    pub(crate) fn summed_devices(&self) -> &[String] {
         &self.names.summed
     }
 

@@ -3,7 +3,7 @@
 //! extent takes 3 µs and 10,000 extents take 6 ms.
 
 use crate::system::{
-    host::fiemap::{self, Extent, each_extent},
+    host::fiemap::{self, Extent, for_each_extent},
     probes::region::Region,
 };
 use leadline_protocol::evidence::target::Extents;
@@ -23,7 +23,7 @@ pub fn before(file: BorrowedFd, region: &Region) -> Result<Extents, String> {
     extents(file, region, true).map_err(reason)
 }
 
-/// Extents after the measurement. The file is not synced, so that delayed allocations stay visible.
+/// Extents after the measurement. The file is not synced, so delayed allocations stay visible.
 ///
 /// # Errors
 /// Returns why extents are not available.
@@ -39,7 +39,7 @@ pub fn written_share(found: &Extents, region_bytes: u64) -> f64 {
 
 fn reason(error: Errno) -> String {
     match error {
-        Errno::OPNOTSUPP | Errno::NOTTY => "the filesystem reports no extents (FIEMAP)".into(),
+        Errno::OPNOTSUPP | Errno::NOTTY => "the filesystem does not report extents (FIEMAP)".into(),
         Errno::OVERFLOW => "the file has more than a million extents".into(),
         error => format!("FIEMAP: {error}"),
     }
@@ -47,7 +47,7 @@ fn reason(error: Errno) -> String {
 
 fn extents(file: BorrowedFd, region: &Region, sync: bool) -> Result<Extents, Errno> {
     let mut sum = Extents::default();
-    each_extent(file, region.offset(), sync, |extent| {
+    for_each_extent(file, region.offset(), sync, |extent| {
         add(&mut sum, extent, region);
         extent.logical < region.end()
     })?;

@@ -1,10 +1,10 @@
 //! CPU profile of the runner: perf(1) samples the stacks of its threads during the measured window
 //! with the cpu-clock event, which needs no hardware counters. perf is started before the workers,
-//! so that they inherit its events, and is enabled and disabled through its control pipe. Its
-//! output stays in memory (memfd), so that it causes no disk writes.
+//! so they inherit its events, and is enabled and disabled through its control pipe. Its output
+//! stays in memory (memfd) to avoid disk writes.
 //!
-//! Optional: recording 199 stacks per second per thread, and folding them afterward, costs CPU
-//! time.
+//! Optional, because recording 199 stacks per second per thread, and folding them afterward, costs
+//! CPU time.
 
 use inferno::collapse::{
     Collapse,
@@ -27,7 +27,7 @@ use std::{
 };
 
 const EVENT: &str = "cpu-clock";
-/// A prime number, so that samples do not coincide with periodic work.
+/// A prime number, so samples do not coincide with periodic work.
 const FREQUENCY_HZ: u32 = 199;
 /// Timeout for starting perf and for each control command.
 const CONTROL_TIMEOUT: Timespec = Timespec {
@@ -53,7 +53,7 @@ pub(crate) struct Profiler {
 }
 
 impl Profiler {
-    /// Starts perf on this process, with disabled events.
+    /// Starts perf on this process, with its events disabled.
     ///
     /// # Errors
     /// Returns why profiling is not possible, with a remedy.
@@ -64,14 +64,14 @@ impl Profiler {
         if profiler.send("ping") {
             Ok(profiler)
         } else {
-            Err(profiler.failure())
+            Err(profiler.failure_message())
         }
     }
 
     fn spawn() -> io::Result<Self> {
         let data = memfd_create("leadline-profile", MemfdFlags::empty())?;
         // Without O_CLOEXEC, perf inherits both descriptors under the same numbers. The runner's
-        // copies are closed on return, so that the pipes close when perf exits.
+        // copies are closed on return, so the pipes close when perf exits.
         let (control_read, control) = pipe()?;
         let (acks, acks_write) = pipe()?;
         let arguments = format!(
@@ -80,7 +80,7 @@ impl Profiler {
             control_read.as_raw_fd(),
             acks_write.as_raw_fd(),
             std::process::id(),
-            path_of(&data)
+            path_for_perf(&data)
         );
         Ok(Self {
             perf: perf(&arguments).stderr(Stdio::piped()).spawn()?,
@@ -120,7 +120,7 @@ impl Profiler {
         }
     }
 
-    fn failure(&mut self) -> String {
+    fn failure_message(&mut self) -> String {
         self.stop();
         let mut stderr = String::new();
         if let Some(pipe) = &mut self.perf.stderr {
@@ -128,7 +128,7 @@ impl Profiler {
         }
         let mut lines = stderr.lines().map(str::trim);
         let line = lines.find(|line| !line.is_empty()).unwrap_or("no message");
-        format!("perf failed: {line} (kernel.perf_event_paranoid may forbid it)")
+        format!("perf failed: {line} (kernel.perf_event_paranoid may prevent it)")
     }
 
     /// Stops perf, and folds the stacks of the window.
@@ -139,7 +139,7 @@ impl Profiler {
         self.stop();
         let _ = self.perf.wait();
         let fields = "comm,pid,tid,time,event,ip,sym,dso";
-        let data = path_of(&self.data);
+        let data = path_for_perf(&self.data);
         let mut script = perf(&format!("script --fields {fields} --input {data}"))
             .stdout(Stdio::piped())
             .spawn()
@@ -147,7 +147,7 @@ impl Profiler {
         let stdout = script.stdout.take().ok_or("perf script has no output")?;
         let profile = fold(stdout);
         let _ = script.wait();
-        profile.map_err(|error| format!("stacks cannot be folded: {error}"))
+        profile.map_err(|error| format!("the stacks cannot be folded: {error}"))
     }
 }
 
@@ -168,15 +168,15 @@ fn perf(arguments: &str) -> Command {
     command
 }
 
-/// Path through which perf can open a descriptor of this process.
-fn path_of(data: &OwnedFd) -> String {
+/// Path through which perf can open one of this process's descriptors.
+fn path_for_perf(data: &OwnedFd) -> String {
     format!("/proc/{}/fd/{}", std::process::id(), data.as_raw_fd())
 }
 
 /// Folds the output of `perf script`.
 pub(crate) fn fold(script: impl Read) -> io::Result<Profile> {
     let mut options = Options::default();
-    // Without the filter, the first stack would need an event line.
+    // Without this filter, inferno would require an event line before the first stack.
     options.event_filter = Some(EVENT.into());
     let mut folded = Vec::new();
     Folder::from(options).collapse(BufReader::new(Ascii(script)), &mut folded)?;
@@ -184,7 +184,7 @@ pub(crate) fn fold(script: impl Read) -> io::Result<Profile> {
 }
 
 /// Replaces non-ASCII characters in thread and function names, because inferno truncates names at
-/// fixed lengths, which panics within a character.
+/// fixed lengths, which panics in the middle of a character.
 struct Ascii<R>(R);
 
 impl<R: Read> Read for Ascii<R> {
@@ -223,7 +223,7 @@ fn most_frequent(folded: &str) -> Profile {
     }
 }
 
-/// Replaces the thread name at the root of each stack, so that profiles of two runs are comparable.
+/// Replaces the thread name at the root of each stack, so the profiles of two runs can be compared.
 /// perf also lacks the names of threads that started while it was disabled.
 fn merge_threads(folded: &str) -> BTreeMap<String, u64> {
     let mut stacks = BTreeMap::new();

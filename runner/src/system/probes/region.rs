@@ -1,5 +1,5 @@
 //! The part of a target that jobs access, as the union of the regions of all workers and jobs.
-//! Pure.
+//! Performs no I/O.
 
 use std::ops::Range;
 

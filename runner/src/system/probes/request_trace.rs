@@ -1,9 +1,9 @@
-//! Traces the sizes of requests that reach the devices, and the pauses of this process at the dirty
-//! limit. Uses the tracepoints block:block_rq_issue and writeback:balance_dirty_pages in a separate
-//! tracing instance (Documentation/trace/ftrace.rst). A thread reads the kernel's buffer every 20
-//! ms and counts the events.
+//! Traces the sizes of requests that reach the devices, and how long this process is throttled for
+//! dirtying pages. Uses the tracepoints block:block_rq_issue and writeback:balance_dirty_pages in a
+//! separate tracing instance (Documentation/trace/ftrace.rst). A thread reads the kernel's buffer
+//! every 20 ms and counts the events.
 //!
-//! Optional: each request costs 1.3 µs of CPU time on that thread.
+//! Optional, because each request costs 1.3 µs of CPU time on that thread.
 
 pub(crate) mod counts;
 pub(crate) mod instance;
@@ -106,7 +106,7 @@ impl RequestTrace {
         let counts = self.join();
         let mut devices = Vec::new();
         for (name, dev) in &self.devices {
-            let device = counts.of_device(name, *dev);
+            let device = counts.device_requests(name, *dev);
             if !device.read.is_empty() || !device.write.is_empty() {
                 devices.push(device);
             }

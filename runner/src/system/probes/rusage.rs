@@ -50,7 +50,7 @@ pub fn thread_times() -> CpuTimes {
 
 fn times(who: libc::c_int) -> CpuTimes {
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: getrusage writes at most one rusage; all zeros are a valid value if it fails.
+    // SAFETY: getrusage writes at most one rusage; an all-zero value is valid if it fails.
     let usage = unsafe {
         libc::getrusage(who, usage.as_mut_ptr());
         usage.assume_init()

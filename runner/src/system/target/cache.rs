@@ -114,7 +114,7 @@ pub fn flush(opened: &OpenTarget) -> Result<(), Errno> {
 /// Writes all of the host's dirty pages and drops its page cache, dentries and inodes.
 ///
 /// # Errors
-/// `drop_caches_refused` without root, or if procfs is read-only, as in containers.
+/// `drop_caches_refused` if the caller is not root, or if procfs is read-only, as in containers.
 pub fn drop_caches() -> Result<(), Problem> {
     sync();
     fs::write("/proc/sys/vm/drop_caches", "3").map_err(|error| {

@@ -1,5 +1,5 @@
-//! Runs uninterruptible system calls on a separate thread, so that neither a stop request nor the
-//! end of a run has to wait for hung storage.
+//! Runs uninterruptible system calls on a separate thread, so neither a stop request nor the end of
+//! a run has to wait for hung storage.
 
 use std::{
     io,
@@ -13,8 +13,8 @@ use std::{
 
 const STOP_POLL: Duration = Duration::from_millis(20);
 
-/// Returns the result of `work`, or `None` if the stop flag is set before or during it. In that
-/// case, a running thread continues until the kernel returns.
+/// Returns the result of `work`, or `None` if the stop flag is set before or during it. If the work
+/// is already running, its thread continues until the kernel returns.
 ///
 /// # Errors
 /// Returns an error if the thread cannot be started or `work` panics.
@@ -55,7 +55,7 @@ pub(crate) fn finish_with_grace<T: Send + 'static>(
 /// Waits for a result from another thread, until `grace` after a stop.
 ///
 /// # Errors
-/// Returns an error if the thread ended without a result.
+/// Returns an error if the thread exited without a result.
 pub(crate) fn wait_with_grace<T>(
     results: &Receiver<T>,
     stop: &AtomicBool,
@@ -81,7 +81,7 @@ pub(crate) const HUNG_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// Returns the result of `work`, or `None` if it takes too long, panics, or its thread cannot be
 /// started. A running thread continues until the kernel returns.
-pub(crate) fn within<T: Send + 'static>(
+pub(crate) fn run_with_timeout<T: Send + 'static>(
     timeout: Duration,
     name: &str,
     work: impl FnOnce() -> T + Send + 'static,
@@ -92,9 +92,9 @@ pub(crate) fn within<T: Send + 'static>(
 /// Number of `ExitBlocker`s.
 static EXIT_BLOCKERS: AtomicUsize = AtomicUsize::new(0);
 
-/// While it exists, `wait_for_exit_blockers` waits. For work that restores a file and continues
-/// after a stop: if the process exits first, FUSE drops requests that its server has not read
-/// (`request_wait_answer` in fs/fuse/dev.c).
+/// Makes `wait_for_exit_blockers` wait while it exists. Used for work that restores a file and
+/// continues after a stop: if the process exited first, FUSE would drop requests that its server
+/// has not read (`request_wait_answer` in fs/fuse/dev.c).
 pub(crate) struct ExitBlocker(());
 
 impl ExitBlocker {
@@ -110,7 +110,7 @@ impl Drop for ExitBlocker {
     }
 }
 
-/// Waits until there are no `ExitBlocker`s, at most for `timeout`.
+/// Waits up to `timeout` until there are no `ExitBlocker`s.
 pub(crate) fn wait_for_exit_blockers(timeout: Duration) {
     let end = Instant::now() + timeout;
     while EXIT_BLOCKERS.load(Ordering::Acquire) > 0 && Instant::now() < end {
@@ -166,7 +166,7 @@ mod tests {
             sleep(Duration::from_millis(100));
             restored_in_thread.store(true, Ordering::Relaxed);
         };
-        assert_eq!(within(Duration::ZERO, "restore", work), None);
+        assert_eq!(run_with_timeout(Duration::ZERO, "restore", work), None);
         wait_for_exit_blockers(Duration::from_secs(10));
         assert!(restored.load(Ordering::Relaxed));
     }

@@ -1,5 +1,5 @@
-//! Checks that a target is still the one that was planned, and creates problems for errors when
-//! opening or removing files.
+//! Checks that a target is still the one that was planned, and creates the problems to report if
+//! files cannot be opened or removed.
 
 use crate::system::host::resolved_path::Stat;
 use leadline_protocol::problem::Problem;

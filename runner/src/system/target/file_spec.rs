@@ -1,4 +1,4 @@
-//! The combined requirements of several jobs for one file, which is either laid out or attached to
+//! The combined requirements of multiple jobs for one file, which is either laid out or attached to
 //! a loop device.
 
 use crate::system::guard::Purpose;
@@ -10,7 +10,7 @@ use std::{collections::BTreeMap, ops::Range};
 
 pub(crate) struct FileSpec<'a> {
     pub path: &'a str,
-    /// Byte ranges to write, sorted and without overlaps; may be empty.
+    /// Byte ranges to write, sorted and nonoverlapping; may be empty.
     pub write: Vec<Range<u64>>,
     pub length: u64,
     /// How blocks are allocated if nothing is written.
@@ -19,7 +19,7 @@ pub(crate) struct FileSpec<'a> {
     pub alignment: u32,
     pub purpose: Purpose,
     pub unlink: bool,
-    /// Whether to remove an existing file first, which must be owned.
+    /// Whether to remove an existing file first, which must have an ownership mark.
     pub fresh: bool,
 }
 

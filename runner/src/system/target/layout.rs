@@ -1,5 +1,5 @@
 //! Layout: creates and fills files before the measurement, as planned. If a file cannot be
-//! completed, it is restored to its previous state, so that it does not leave the filesystem full.
+//! completed, it is restored to its previous state, to avoid leaving the filesystem full.
 
 mod blocks;
 mod chunk_writer;
@@ -14,7 +14,7 @@ use crate::{
         },
         target::{
             Finish, Targets,
-            cancellable::{ExitBlocker, HUNG_TIMEOUT, within},
+            cancellable::{ExitBlocker, HUNG_TIMEOUT, run_with_timeout},
             checks::{check_identity, identity_changed, open_failed, remove_failed},
             file_spec::{FileSpec, file_specs},
             open_beneath::remove_in_root,
@@ -45,9 +45,9 @@ struct Layout<'a> {
 }
 
 impl Targets {
-    /// Creates and fills the files of all jobs without `create_on_open`. `progress` receives
-    /// `PhaseState::Progress` every 100 ms. After that, the written data is on the device and not
-    /// in the page cache.
+    /// Creates and fills the files of all jobs that do not set `create_on_open`. `progress`
+    /// receives `PhaseState::Progress` every 100 ms. When this returns, the written data is on the
+    /// device and not in the page cache.
     ///
     /// # Errors
     /// A guard problem, `no_space`, `fallocate_unsupported`, `layout_failed`, or `open_failed`. A
@@ -98,11 +98,11 @@ impl Targets {
         if purpose == Purpose::Read || is_complete || found.kind == PathKind::Device {
             return Ok(Finish::Done);
         }
-        self.check_planned(&layout.guard, file.path, &found)?;
+        self.check_matches_plan(&layout.guard, file.path, &found)?;
         self.record_reused(&found);
         let fd = layout.open(&found, file).map_err(open_failed(file.path))?;
         let stat = check_identity(file.path, &fd, found.stat)?;
-        // Another file may have taken the place of the new one.
+        // Another file may have replaced the new one.
         if old_length.is_none() && (stat.links != 1 || stat.length != 0) {
             return Err(identity_changed(file.path, "was replaced"));
         }
@@ -112,7 +112,7 @@ impl Targets {
         let is_done = result == Ok(Finish::Done);
         match old_length {
             None if is_done => self.created.push(created),
-            None if layout.has_hung => self.remove_hung(created),
+            None if layout.has_hung => self.remove_without_waiting(created),
             None => {
                 created.remove(&layout.guard)?;
             }
@@ -129,11 +129,11 @@ impl Targets {
         result.map_err(|error| layout_problem(file, error))
     }
 
-    /// A stop does not wait for the removal, because removing a file waits for its I/O.
-    fn remove_hung(&self, file: OwnedFile) {
+    /// A stop does not wait for the removal, because removing a file waits for its pending I/O.
+    fn remove_without_waiting(&self, file: OwnedFile) {
         let permissions = self.permissions.clone();
         let blocker = ExitBlocker::new();
-        within(HUNG_TIMEOUT, "remove", move || {
+        run_with_timeout(HUNG_TIMEOUT, "remove", move || {
             let _blocker = blocker;
             file.remove(&Guard::live(&permissions))
         });

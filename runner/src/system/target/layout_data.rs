@@ -1,6 +1,6 @@
 //! Contents of laid-out files: pseudo-random data in which no sector is zero or equal to another
-//! one, so that no device can compress or deduplicate it. All chunks are copies of one random
-//! chunk, except that each sector begins with a hash of its number and one of the path.
+//! one, so no device can compress or deduplicate it. All chunks are copies of one random chunk,
+//! except that each sector begins with a hash of its number and one of the path.
 
 use crate::system::target::CHUNK_BYTES;
 use rand::{Rng, SeedableRng, rngs::StdRng};

@@ -21,8 +21,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Timeout for all files together. The kernel takes some time to detach the loop devices of a
-/// killed run.
+/// Timeout for all files together. The kernel takes some time to detach a killed run's loop
+/// devices.
 const IN_USE_TIMEOUT: Duration = Duration::from_secs(2);
 const IN_USE_POLL: Duration = Duration::from_millis(50);
 
@@ -36,7 +36,7 @@ pub(crate) fn remove_leftovers(owned: &OwnedFiles, permissions: &Permissions) ->
             Ok(false) => {}
             Err(problem) => result.left.push(LeftoverFile {
                 path: path.clone(),
-                // The problem does not belong to a field of a request.
+                // The problem does not refer to a field of a request.
                 reason: Some(Problem {
                     field: None,
                     ..problem

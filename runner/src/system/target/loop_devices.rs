@@ -69,7 +69,7 @@ impl Targets {
         }
     }
 
-    /// Node of the loop device to which a backing file is attached.
+    /// Node of the loop device that a backing file is attached to.
     pub(crate) fn loop_node(&self, path: &str) -> Result<PathBuf, Problem> {
         match self.loops.get(path) {
             Some(attached) => Ok(attached.node()),
@@ -85,7 +85,7 @@ impl Targets {
         let found = ResolvedPath::find(Path::new(path));
         guard.admit(&found, spec.purpose)?;
         if spec.purpose == Purpose::Write {
-            self.check_planned(guard, path, &found)?;
+            self.check_matches_plan(guard, path, &found)?;
         }
         let flags = spec.purpose.open_flags() | OFlags::CLOEXEC;
         let file = open_in_root(guard, &found.path, flags).map_err(open_failed(path))?;

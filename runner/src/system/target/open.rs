@@ -93,7 +93,7 @@ impl Targets {
             return Err(identity_changed(path, "was removed"));
         }
         if job.pattern.rw.destroys() {
-            self.check_planned(guard, path, &found)?;
+            self.check_matches_plan(guard, path, &found)?;
             self.record_reused(&found);
         }
         let mut flags = io_flags(job);
@@ -101,7 +101,7 @@ impl Targets {
         let fd = open_noatime(flags, |flags| open_in_root(guard, &found.path, flags))
             .map_err(|error| open_problem(target, job, error))?;
         let stat = check_identity(path, &fd, found.stat)?;
-        // Another file may have taken the place of the new one.
+        // Another file may have replaced the new one.
         if found.stat.is_none() && (stat.links != 1 || stat.length != 0) {
             return Err(identity_changed(path, "was replaced"));
         }
@@ -149,8 +149,8 @@ impl Targets {
         Ok(fd)
     }
 
-    /// Claims a device, and then compares it with the plan, when no other program can claim it.
-    fn admit_to_write(
+    /// Claims a device. Once no other program can claim it, compares it with the plan.
+    fn admit_for_writing(
         &self,
         guard: &Guard,
         target: &Target,
@@ -178,7 +178,7 @@ impl Targets {
         stat: Stat,
     ) -> Result<i32, Problem> {
         if !self.claims.contains_key(&stat.rdev) {
-            let admission = self.admit_to_write(guard, target, found)?;
+            let admission = self.admit_for_writing(guard, target, found)?;
             self.claims.insert(stat.rdev, admission);
         }
         let admission = &self.claims[&stat.rdev];

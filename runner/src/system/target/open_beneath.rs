@@ -1,4 +1,4 @@
-//! Opens and removes files below their target root without following symbolic links, so that a path
+//! Opens and removes files below their target root without following symbolic links, so a path
 //! admitted by the guard cannot be replaced with a link to another location.
 
 use crate::system::guard::Guard;
@@ -16,7 +16,7 @@ const NEW_FILE_MODE: Mode = Mode::from_raw_mode(0o644);
 const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 pub(crate) fn open_in_root(guard: &Guard, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
-    match guard.permissions.root_of(path) {
+    match guard.permissions.root_containing(path) {
         Some((root, directory)) => open_beneath(directory, path.strip_prefix(root), flags),
         None if guard.permissions.has_roots() => Err(Errno::XDEV),
         None => {

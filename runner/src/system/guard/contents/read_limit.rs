@@ -1,5 +1,5 @@
 //! Limits how much data is read to verify that regions are blank. All targets of a plan share one
-//! limit, so that planning stays fast with many targets.
+//! limit, so planning stays fast even with many targets.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering::Relaxed},
@@ -22,18 +22,18 @@ impl ReadLimit {
     }
 
     /// Limit for a plan, which must be fast.
-    pub(crate) fn of_plan() -> Self {
+    pub(crate) fn for_plan() -> Self {
         Self::new(4 << 30, Duration::from_secs(4))
     }
 
-    /// Limit for one target of a run. It allows more time than a plan, so that any target that the
-    /// plan read completely is also read completely just before the first write.
-    pub(crate) fn of_run() -> Self {
+    /// Limit for one target of a run. It allows more time than a plan's limit, so any target that
+    /// the plan read completely is also read completely just before the first write.
+    pub(crate) fn for_run() -> Self {
         Self::new(4 << 30, Duration::from_secs(40))
     }
 
-    /// Limit for a target whose contents are confirmed, so that it need not be read.
-    pub(crate) fn nothing() -> Self {
+    /// Limit for a target that need not be read, because its contents are confirmed.
+    pub(crate) fn zero() -> Self {
         Self::new(0, Duration::ZERO)
     }
 
@@ -41,12 +41,13 @@ impl ReadLimit {
         self.bytes.load(Relaxed) > 0 && self.microseconds.load(Relaxed) > 0
     }
 
-    /// `read`: function that returns the number of bytes it read.
+    /// Calls `read`, which returns the number of bytes it read, and counts those bytes and the
+    /// elapsed time against the limit.
     pub(crate) fn count<E>(&self, read: impl FnOnce() -> Result<u64, E>) -> Result<u64, E> {
         let start = Instant::now();
         let bytes = read()?;
         let subtract = |left: &AtomicU64, used| {
-            // The function never returns `None`.
+            // The closure always returns `Some`.
             let _ = left.fetch_update(Relaxed, Relaxed, |left| Some(left.saturating_sub(used)));
         };
         subtract(&self.bytes, bytes);
@@ -75,7 +76,7 @@ mod tests {
         assert!(limit.permits());
         assert_eq!(limit.count(slow), Ok(1));
         assert!(!limit.permits());
-        assert!(!ReadLimit::nothing().permits());
-        assert_eq!(ReadLimit::of_run().count(|| Err(())), Err(()));
+        assert!(!ReadLimit::zero().permits());
+        assert_eq!(ReadLimit::for_run().count(|| Err(())), Err(()));
     }
 }

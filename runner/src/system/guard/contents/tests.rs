@@ -1,4 +1,4 @@
-//! Contents of sparse files, and the ranges of large files that are read.
+//! Tests for the contents of sparse files, and for the choice of ranges to read from large files.
 
 use super::*;
 use crate::system::host::cachestat::cachestat;
@@ -55,7 +55,7 @@ fn single_bytes_are_found() {
 }
 
 #[test]
-fn data_in_the_region_of_the_job_is_found() {
+fn data_in_a_job_region_is_found() {
     let file = file_of_zeros(900 * MIB);
     let at = 500 * MIB + 12 * 4096;
     file.write_all_at(&[1; 4096], at).unwrap();
@@ -64,17 +64,17 @@ fn data_in_the_region_of_the_job_is_found() {
     assert!(!contents(&file, std::slice::from_ref(&region)).is_blank());
 
     let digest = contents(&file, &[]).digest();
-    // A longer time limit than that of a plan, so that a slow disk does not reach it.
+    // A longer time limit than a plan's, so a slow disk does not reach it.
     let limit = ReadLimit::new(4 << 30, Duration::from_secs(3600));
     let (before, after) = (0..at, at + 4096..950 * MIB);
     let region = 400 * MIB..600 * MIB;
     assert!(complete(&file, &[before.clone(), after], &limit).is_blank());
     let found = complete(&file, &[before, region.clone()], &limit);
     assert!(found.has_data && !found.is_blank());
-    assert_eq!(found.sentences(), ["data without a known signature"]);
-    let limited = complete(&file, &[region], &ReadLimit::nothing());
+    assert_eq!(found.descriptions(), ["data without a known signature"]);
+    let limited = complete(&file, &[region], &ReadLimit::zero());
     assert!(!limited.is_blank() && !limited.has_data);
-    let sentence = &limited.sentences()[0];
+    let sentence = &limited.descriptions()[0];
     assert!(sentence.starts_with("no data found, but "), "{sentence}");
     // The digest must not depend on the read limit.
     assert_eq!((found.digest(), limited.digest()), (digest.clone(), digest));
@@ -138,9 +138,9 @@ fn ranges_are_aligned_and_do_not_overlap() {
 #[test]
 fn large_targets_are_sampled_evenly() {
     let length = 900 * MIB;
-    // 900 MiB / 256.
+    // The distance between samples: 900 MiB / 256.
     let step = 900 * 4096;
-    // The first two samples and the last one are within the edges.
+    // The first two samples and the last one are within the ranges at the beginning and end.
     let samples = (2..255).map(|index| index * step..index * step + 4096);
     let expect: Vec<Range<u64>> = iter::once(0..4 * MIB)
         .chain(samples)
@@ -198,14 +198,14 @@ fn written_zeros_are_blank() {
 }
 
 #[test]
-fn files_without_direct_io_are_read_to_their_end() {
+fn files_without_direct_io_are_read_to_the_end() {
     let file = File::open("/proc/version").unwrap();
     let found = Contents::read(&Source::of(&file, MIB), &[]).unwrap();
     assert!(found.has_data);
 }
 
 #[test]
-fn targets_are_not_inherited() {
+fn descriptors_are_not_inherited() {
     let file = file(MIB);
     let source = Source::of(&file, MIB);
     let sample = Sample::open(&source).unwrap();
@@ -235,9 +235,9 @@ fn a_signature_is_data_even_if_all_other_bytes_are_zero() {
         unread_bytes: 0,
         digest: [0; 32],
     };
-    let check = |contents: Contents, is_blank, sentences: &[&str]| {
-        assert_eq!(contents.is_blank(), is_blank, "{sentences:?}");
-        assert_eq!(contents.sentences(), sentences);
+    let check = |contents: Contents, is_blank, descriptions: &[&str]| {
+        assert_eq!(contents.is_blank(), is_blank, "{descriptions:?}");
+        assert_eq!(contents.descriptions(), descriptions);
     };
     check(with(&[], false), true, &["no data found"]);
     check(with(&[], true), false, &["data without a known signature"]);
@@ -262,5 +262,5 @@ fn signatures_are_found_in_the_bytes_that_were_read() {
     file.write_all_at(b"SWAPSPACE2", 4086).unwrap();
     file.write_all_at(&1_u32.to_le_bytes(), 1024).unwrap();
     file.write_all_at(&255_u32.to_le_bytes(), 1028).unwrap();
-    assert_eq!(contents(&file, &[]).sentences(), ["swap"]);
+    assert_eq!(contents(&file, &[]).descriptions(), ["swap"]);
 }

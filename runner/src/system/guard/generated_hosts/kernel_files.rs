@@ -1,4 +1,4 @@
-//! sysfs and procfs of a generated host, and the nodes and files to which they refer.
+//! Creates a generated host's sysfs and procfs, and the nodes and files that they refer to.
 
 use super::model::{Backing, Host, Kind, SwapName};
 use crate::system::host::fixture::Fixture;

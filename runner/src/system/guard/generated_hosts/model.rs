@@ -1,5 +1,5 @@
 //! A host with random block devices: disks, partitions, and stacked md, dm and loop devices, with
-//! random users.
+//! random uses.
 
 use rand::{Rng, RngExt, SeedableRng, rngs::Xoshiro256PlusPlus};
 use std::fmt;

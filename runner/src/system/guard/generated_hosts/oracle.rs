@@ -3,8 +3,8 @@
 //!
 //! - A device is claimed if it is mounted in any namespace, is active swap space, or belongs to a
 //!   mounted btrfs filesystem.
-//! - A device is busy if it is claimed, if an md, dm or loop device is on it, or if one of its
-//!   partitions is busy.
+//! - A device is busy if it is claimed, if an md, dm or loop device is built on it, or if one of
+//!   its partitions is busy.
 //! - A write to a device changes everything below it: a partition's disk, the members of an md or
 //!   dm device, a loop device's backing device or file. A device must therefore not be written to
 //!   if anything else uses those bytes. Other partitions of the disk and other dm devices on a

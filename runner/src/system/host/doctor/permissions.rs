@@ -14,11 +14,11 @@ use rustix::{
     thread::{CapabilitySet, capabilities},
 };
 
-/// Size of the registered buffers of 64 workers with a depth of 16 and 64 KiB blocks.
+/// Size of the registered buffers for 64 workers, an iodepth of 16, and 64 KiB blocks.
 const MIN_MEMLOCK_BYTES: u64 = 64 << 20;
 
 pub(super) fn io_uring(kernel: &Kernel) -> Check {
-    match io_uring_support::unavailable(kernel) {
+    match io_uring_support::unavailable_reason(kernel) {
         None => ok("allowed (created a ring)"),
         Some((reason, remedy)) => fail(reason, remedy),
     }
@@ -68,7 +68,7 @@ fn check_privileges(is_root: bool, is_admin: bool) -> Check {
     match (is_root, is_admin) {
         (true, true) => ok("root with CAP_SYS_ADMIN: can open devices and drop caches"),
         (true, false) => warn(
-            "root without CAP_SYS_ADMIN (container): cannot drop the page cache of a device",
+            "root without CAP_SYS_ADMIN (container): cannot drop a device's page cache",
             "Run on the host itself, or add the capability to test raw devices.",
         ),
         (false, _) => warn(

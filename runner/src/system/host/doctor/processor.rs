@@ -7,9 +7,10 @@ use crate::system::host::{
 use leadline_protocol::doctor::Check;
 use rustix::{process::geteuid, system::uname};
 
-/// Recommended kernel version: has statx with direct I/O alignment, and IORING_SETUP_DEFER_TASKRUN.
+/// Recommended kernel version: supports direct I/O alignment in statx, and
+/// IORING_SETUP_DEFER_TASKRUN.
 const RECOMMENDED: (u32, u32) = (6, 1);
-/// Required kernel version: has openat2(2), which is used to open targets.
+/// Required kernel version: supports openat2(2), which is used to open targets.
 const REQUIRED: (u32, u32) = (5, 6);
 /// Clock sources that are read without a system call.
 const VDSO_CLOCKS: &[&str] = &[
@@ -87,7 +88,7 @@ pub(super) fn perf(kernel: &Kernel) -> Check {
 fn check_perf(level: Option<i32>, is_root: bool) -> Check {
     match level {
         None => warn(
-            "the kernel has no performance events",
+            "the kernel was built without perf events",
             "Use a kernel with CONFIG_PERF_EVENTS for flame graphs.",
         ),
         Some(level) if is_root || level <= MAX_PERF_LEVEL => {

@@ -1,4 +1,4 @@
-//! Tests of the fixture host's inventory.
+//! Tests for the fixture host's inventory.
 
 use crate::system::host::{
     fixture::{Fixture, STACK},

@@ -1,4 +1,4 @@
-//! Lookups on loop devices backed by files.
+//! Tests lookups on loop devices backed by files.
 
 use crate::system::layers::tests::*;
 
@@ -68,7 +68,7 @@ fn loop_device_lookups_continue_in_the_backing_file() {
 }
 
 #[test]
-fn holes_in_a_backing_file() {
+fn holes_in_a_backing_file_are_found() {
     let image = TestFile::sparse();
     if !is_on_disk(&image.stored()) {
         return;
@@ -91,7 +91,7 @@ fn writes_stay_in_memory_below_a_loop_device() {
     };
     let layers = device.stored();
     device.write(pages(0..8));
-    let written = || in_pages(layers.written(pages(0..8), true));
+    let written = || pages_per_layer(layers.written(pages(0..8), true));
     assert_eq!(written(), [(LowerCache, 8)]);
     image.sync();
     assert_eq!(written(), [(Device, 8)]);

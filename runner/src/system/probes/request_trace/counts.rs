@@ -17,7 +17,7 @@ const CHUNK_BYTES: usize = 1 << 16;
 #[derive(Debug, Default)]
 pub(crate) struct RequestCounts {
     requests: BTreeMap<(Dev, Direction, u64), u64>,
-    /// Pauses by thread ID, in ms.
+    /// Throttling pauses by thread ID, in ms.
     pub pauses_ms: BTreeMap<i32, u64>,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct RequestCounts {
 pub(crate) struct TraceWindow {
     pub from_ns: AtomicU64,
     pub to_ns: AtomicU64,
-    /// Whether tracing has stopped, so that the reader returns after the last line.
+    /// Whether tracing has stopped. If so, the reader returns after the last line.
     pub is_over: AtomicBool,
 }
 
@@ -46,7 +46,7 @@ impl RequestCounts {
         }
     }
 
-    pub(crate) fn of_device(&self, name: &str, dev: Dev) -> DeviceRequests {
+    pub(crate) fn device_requests(&self, name: &str, dev: Dev) -> DeviceRequests {
         let sizes = |direction| {
             let range = (dev, direction, 0)..=(dev, direction, u64::MAX);
             let requests = self.requests.range(range);
@@ -71,8 +71,8 @@ pub(crate) fn count_window(pipe: &mut impl Read, window: &TraceWindow) -> Reques
     let mut chunk = vec![0; CHUNK_BYTES];
     let mut text = Vec::new();
     loop {
-        // Load the flag before reading, so that the read returns everything that was written before
-        // the flag was set.
+        // Load the flag before reading, so the read returns everything that was written before the
+        // flag was set.
         let is_over = window.is_over.load(Ordering::Acquire);
         match pipe.read(&mut chunk) {
             Ok(length) if length > 0 => {

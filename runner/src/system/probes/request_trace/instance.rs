@@ -127,7 +127,7 @@ fn remove_leftovers(root: &Path) {
 
 fn trace_error(path: &Path, error: &io::Error) -> String {
     let path = path.display();
-    format!("{path}: {error}. Tracing needs root, and a kernel with CONFIG_BLK_DEV_IO_TRACE")
+    format!("{path}: {error}. Tracing requires root, and a kernel with CONFIG_BLK_DEV_IO_TRACE")
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Parses lines from `trace_pipe`: `task-pid [cpu] flags seconds: event: fields`. Pure.
+//! Parses lines from `trace_pipe`: `task-pid [cpu] flags seconds: event: fields`. Performs no I/O.
 
 use crate::system::host::kernel::Dev;
 use leadline_protocol::evidence::transition::Direction;

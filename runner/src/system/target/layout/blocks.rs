@@ -50,7 +50,7 @@ impl Layout<'_> {
     pub(super) fn create_blocks(&mut self, fd: &OwnedFd, file: &FileSpec) -> Result<Finish, Errno> {
         if file.write.is_empty() {
             let (how, length) = (file.fallocate, file.length);
-            let reserved = self.call(fd, move |fd| reserve(fd, how, length_of(fd)?..length))?;
+            let reserved = self.call(fd, move |fd| reserve(fd, how, file_length(fd)?..length))?;
             return match reserved {
                 Finish::Done => self.call(fd, |fd| fsync(fd)),
                 Finish::Stopped => Ok(Finish::Stopped),
@@ -69,7 +69,7 @@ impl Layout<'_> {
         }
         let length = file.length;
         self.call(fd, move |fd| {
-            if length_of(fd)? < length {
+            if file_length(fd)? < length {
                 ftruncate(fd, length)?;
             }
             fsync(fd)?;
@@ -78,7 +78,7 @@ impl Layout<'_> {
     }
 
     /// Makes system calls that wait for the storage. Sets `has_hung` if they have not returned
-    /// `STOP_GRACE` after a stop.
+    /// within `STOP_GRACE` of a stop.
     fn call(
         &mut self,
         fd: &OwnedFd,
@@ -90,8 +90,7 @@ impl Layout<'_> {
         self.finish_call(fd, STOP_GRACE, calls)
     }
 
-    /// Like `call`, but makes the calls even after a stop, and waits for them until `grace` after
-    /// it.
+    /// Like `call`, but makes the calls even after a stop, and then waits up to `grace` for them.
     fn finish_call(
         &mut self,
         fd: &OwnedFd,
@@ -109,16 +108,16 @@ impl Layout<'_> {
         }
     }
 
-    /// Restores the length of a file that the layout extended. If the storage has hung, waits only
-    /// `HUNG_TIMEOUT`. The truncation is still performed later, after the hung call, in case that
-    /// call extends the file.
+    /// Restores the length of a file that the layout extended. If the storage has hung, waits for
+    /// only `HUNG_TIMEOUT`. The truncation is still performed later, after the hung call, in case
+    /// that call extends the file.
     pub(super) fn restore_length(&mut self, fd: &OwnedFd, length: u64) -> Result<Finish, Errno> {
         let has_hung = self.has_hung;
         let grace = if has_hung { HUNG_TIMEOUT } else { STOP_GRACE };
         let blocker = ExitBlocker::new();
         self.finish_call(fd, grace, move |fd| {
             let _blocker = blocker;
-            if has_hung || length_of(fd)? > length {
+            if has_hung || file_length(fd)? > length {
                 ftruncate(fd, length)?;
             }
             Ok(())
@@ -147,7 +146,7 @@ impl Layout<'_> {
     }
 }
 
-/// Filesystems without fallocate(2) allocate the blocks when they are written.
+/// Filesystems that do not support fallocate(2) allocate the blocks when they are written.
 fn preallocate(range: Range<u64>) -> impl FnOnce(&OwnedFd) -> Result<(), Errno> {
     move |fd| {
         let length = range.end - range.start;
@@ -158,7 +157,7 @@ fn preallocate(range: Range<u64>) -> impl FnOnce(&OwnedFd) -> Result<(), Errno> 
     }
 }
 
-fn length_of(fd: &OwnedFd) -> Result<u64, Errno> {
+fn file_length(fd: &OwnedFd) -> Result<u64, Errno> {
     Ok(fstat(fd)?.st_size.unsigned_abs())
 }
 
@@ -182,7 +181,8 @@ fn reserve(fd: &OwnedFd, how: Fallocate, range: Range<u64>) -> Result<(), Errno>
 fn posix_fallocate(fd: &OwnedFd, offset: u64, length: u64) -> Result<(), Errno> {
     let offset = i64::try_from(offset).map_err(|_| Errno::FBIG)?;
     let length = i64::try_from(length).map_err(|_| Errno::FBIG)?;
-    // SAFETY: takes an open descriptor and two numbers, and does not access this process's memory.
+    // SAFETY: the call takes an open descriptor and two numbers, and does not access this process's
+    // memory.
     match unsafe { libc::posix_fallocate(fd.as_raw_fd(), offset, length) } {
         0 => Ok(()),
         error => Err(Errno::from_raw_os_error(error)),

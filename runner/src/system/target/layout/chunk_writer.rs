@@ -1,4 +1,4 @@
-//! Writes chunks of a file on a separate thread, so that a stop does not wait for storage that hangs.
+//! Writes chunks of a file on a separate thread, so a stop does not wait for hung storage.
 
 use crate::system::target::{CHUNK_BYTES, cancellable::wait_with_grace};
 use rustix::io::{Errno, fcntl_dupfd_cloexec, pwrite, retry_on_intr};
@@ -14,8 +14,8 @@ use std::{
 
 /// Alignment of the write buffer in bytes: the largest sector size, which is the size of a page.
 pub(super) const BUFFER_ALIGN: usize = 4096;
-/// Time that a stop waits for a write or a sync: long enough for a slow disk, so that the file can
-/// be restored.
+/// How long a stop waits for a write or a sync: long enough that a slow disk can finish and the
+/// file can be restored.
 pub(super) const STOP_GRACE: Duration = Duration::from_millis(300);
 
 /// An aligned buffer and the offset of its data in the file.
@@ -75,7 +75,7 @@ impl ChunkWriter {
     }
 
     /// Writes a chunk and returns its buffer. Returns `None` if the storage has not completed the
-    /// write `STOP_GRACE` after a stop.
+    /// write within `STOP_GRACE` of a stop.
     pub(super) fn write(&self, chunk: Chunk, stop: &AtomicBool) -> Result<Option<Chunk>, Errno> {
         self.chunks.send(chunk).map_err(|_| Errno::IO)?;
         let written = wait_with_grace(&self.written, stop, STOP_GRACE).map_err(|_| Errno::IO)?;
