@@ -1,5 +1,4 @@
-//! Creates `web/dist` if it is missing, so that the server can be built without the web
-//! application.
+//! Creates `web/dist` if it is missing, so the server builds without the web application.
 
 use std::path::Path;
 

@@ -1,14 +1,15 @@
-//! A runner without I/O that emits the same events in every run, so that the server can be tested
+//! A runner that performs no I/O and emits the same events in every run, for testing the server
 //! without disks. It parses jobs like the real runner. Tests select it with `LEADLINE_RUNNER`.
 //!
 //! The prefix of the job name selects its behavior: `crash` (killed after five samples),
 //! `ignore-sigterm`, `invalid-event` (after five samples), `fail` (ends with a failure), `error`
 //! (ends with an I/O error), `stall` (no I/O completes after five samples), `hang` (like `stall`,
 //! but does not exit after its report, and its output stays open when it is killed), `hours-N`
-//! (writes N hours of varying samples immediately, ten per second of run time; uses the samples in
-//! the file `LEADLINE_FAKE_SAMPLES`, if set), `active-hours-N` (the same, but then keeps running),
-//! `flaky-N-M` (fails when it is started for the Nth and Mth time), `alternating` (reports 1,000 or 1,500 IOPS, so that two repeated steps differ in both directions).
-//! The device of target `/fake/vdb/x` is `vdb`. The names of started runs are appended to the file
+//! (immediately writes N hours of samples, ten per second of run time: those in the file
+//! `LEADLINE_FAKE_SAMPLES`, if set, or else generated ones), `active-hours-N` (the same, but then
+//! keeps running), `flaky-N-M` (fails the Nth and Mth time it is started), `alternating` (reports
+//! 1,000 or 1,500 IOPS, so that two repeated steps differ in both directions). The device of target
+//! `/fake/vdb/x` is `vdb`. The names of started runs are appended to the file
 //! `LEADLINE_FAKE_STARTS`, and the names of other commands to `LEADLINE_FAKE_COMMANDS`.
 
 #![recursion_limit = "256"]
@@ -91,7 +92,7 @@ fn plan_study(input: Value) -> Value {
         plan["problems"] = json!([]);
         json!({"step": index + 1, "repeat": repeat, "sweep": step.sweep, "name": step.name, "note": step.note, "jobs": step.jobs, "plan": plan})
     };
-    // The order within each block is fixed here; the real runner randomizes it.
+    // The order within each block is fixed here, but the real runner randomizes it.
     let turns = (1..=study.repeats).flat_map(|repeat| {
         let steps = study.steps.iter().enumerate();
         steps.map(move |(index, step)| (repeat, index, step))
@@ -157,7 +158,7 @@ fn plan_run(input: &Value) -> Value {
             "Unmount it.",
         ));
     }
-    json!({"jobs": jobs.iter().map(resolved).collect::<Vec<_>>(), "sample_ms": sample_ms, "phases": [], "measures": "Nothing.", "findings": [],
+    json!({"jobs": jobs.iter().map(resolve_job).collect::<Vec<_>>(), "sample_ms": sample_ms, "phases": [], "measures": "Nothing.", "findings": [],
         "estimate": {"seconds": null, "seconds_note": null, "layout_bytes": 0, "measure_write_bytes": null, "buffer_bytes": 0}, "problems": problems})
 }
 
@@ -192,7 +193,7 @@ async fn run(input: &Value) -> ExitCode {
         began: Instant::now(),
         seq: 0,
     };
-    let jobs: Vec<Value> = run.jobs.iter().map(resolved).collect();
+    let jobs: Vec<Value> = run.jobs.iter().map(resolve_job).collect();
     events.write(json!({"type": "accepted", "at_ms": 1, "jobs": jobs, "host": host(), "sample_ms": run.sample_ms, "devices": ["vda"], "absent": {}}));
     if name.starts_with("fail") || is_flaky_start(&name) {
         let problem = Problem::environment(
@@ -273,20 +274,20 @@ fn is_flaky_start(name: &str) -> bool {
     let Some(numbers) = name.strip_prefix("flaky-") else {
         return false;
     };
-    let starts = starts();
+    let starts = started_runs();
     let count = starts.lines().filter(|other| *other == name).count();
     numbers.split('-').any(|number| number.parse() == Ok(count))
 }
 
 /// Names of all runs started so far, one per line.
-fn starts() -> String {
+fn started_runs() -> String {
     let path = std::env::var_os("LEADLINE_FAKE_STARTS").expect("set by tests");
     std::fs::read_to_string(path).expect("readable")
 }
 
 /// Runs 1, 4, 5, 8, ... have lower IOPS than runs 2, 3, 6, 7, ...
 fn alternating_iops() -> f64 {
-    if (starts().lines().count() / 2).is_multiple_of(2) {
+    if (started_runs().lines().count() / 2).is_multiple_of(2) {
         1_000.0
     } else {
         1_500.0
@@ -300,8 +301,8 @@ fn stalled_windows(name: &str, samples: u64) -> u64 {
     if stalls { windows } else { 0 }
 }
 
-/// Keeps the output open in another process for some seconds, even after this process is killed. A
-/// thread that is blocked in the kernel has the same effect.
+/// Keeps the output open in another process for 20 seconds, even after this process is killed, as a
+/// thread that is blocked in the kernel would.
 async fn hold_output() {
     let holder = tokio::process::Command::new("sleep").arg("20").status();
     holder.await.expect("sleep(1) starts");
@@ -344,14 +345,14 @@ fn inject_fault(name: &str) {
     }
 }
 
-/// Appends a line to the file whose path is in the given environment variable.
+/// Appends a line to the file whose path is in the specified environment variable.
 fn append(variable: &str, line: &str) {
     if let Some(path) = std::env::var_os(variable) {
         let file = std::fs::File::options()
             .append(true)
             .create(true)
             .open(path);
-        // A single write, because several processes append at the same time.
+        // A single write, because multiple processes append at the same time.
         let line = format!("{line}\n");
         let written = file.expect("writable").write_all(line.as_bytes());
         written.expect("writable");
@@ -374,7 +375,7 @@ fn device(name: &str, parents: &[&str]) -> Value {
         "mounts": [], "used_by": [], "read_access": allowed, "write_access": allowed, "parents": parents})
 }
 
-fn resolved(job: &Job) -> Value {
+fn resolve_job(job: &Job) -> Value {
     let path = path(job);
     let device = path
         .strip_prefix("/fake/")
@@ -393,14 +394,14 @@ fn resolved(job: &Job) -> Value {
         "refill_buffers": false, "buffer_compress_percentage": 0, "dedupe_percentage": 0, "cpus_allowed": [], "nice": 0})
 }
 
-/// A window with 100 reads of 4 KiB, all of which have the same latency.
+/// A window with 100 reads of 4 KiB each, all with the same latency.
 fn sample(sample_ms: u32) -> Value {
     let none = json!({"ios": 0, "bytes": 0, "lat_ns": []});
     json!({"type": "sample", "phase": "measure", "window_ms": sample_ms, "read": {"ios": 100, "bytes": 409_600, "lat_ns": [[500, 100]]},
         "write": none, "trim": none, "sync": none, "in_flight": 1, "errors": 0})
 }
 
-/// A window without completions, which continues the silence of earlier windows.
+/// The latest of `windows` consecutive windows without completions.
 fn stalled_sample(sample_ms: u32, windows: u64) -> Value {
     let mut sample = sample(sample_ms);
     sample["read"] = sample["write"].clone();
@@ -409,7 +410,7 @@ fn stalled_sample(sample_ms: u32, windows: u64) -> Value {
     sample
 }
 
-/// 32 reads were in flight for the last `stalled_ms` of the run.
+/// Adds 32 reads that were in flight for the last `stalled_ms` of the run.
 fn add_stall(event: &mut Value, name: &str, end: Duration, stalled_ms: u64) {
     let report = &mut event["report"];
     let duration_ms = end.as_secs_f64() * 1e3;

@@ -18,19 +18,19 @@ pub(crate) const TOKEN_VARIABLES: [&str; 3] = [
     "LEADLINE_READ_TOKEN",
     "LEADLINE_METRICS_TOKEN",
 ];
-/// Default number of concurrent runs, which disturb each other's results.
+/// Default maximum number of concurrent runs. Concurrent runs disturb each other's results.
 const MAX_RUNNING: usize = 1;
 /// Default heartbeat interval, shorter than the idle timeouts of common proxies.
 const HEARTBEAT_MS: u64 = 10_000;
-/// Name of the runner program in the directory of the server program.
+/// Name of the runner program in the server program's directory.
 const RUNNER: &str = "leadline-runner";
-/// Minimum length of tokens in characters. Tokens must not be guessable, because sign-in attempts
-/// are not limited.
+/// Minimum token length in characters. Tokens must not be guessable, because sign-in attempts are
+/// not rate-limited.
 const MIN_TOKEN: usize = 16;
 
 #[derive(Args, Clone, Debug)]
 pub struct DataDir {
-    /// Directory of the database, the token and the default targets
+    /// Directory for the database, the token and the default targets
     #[arg(
         id = "data_dir",
         long = "data-dir",
@@ -87,7 +87,7 @@ pub struct Config {
         conflicts_with = "no_auth"
     )]
     metrics_token: Option<String>,
-    /// Disable authentication; allowed on loopback addresses only
+    /// Disable authentication; allowed only on loopback addresses
     #[arg(long)]
     no_auth: bool,
     /// Additional host name of this server; repeatable
@@ -98,8 +98,8 @@ pub struct Config {
         value_delimiter = ','
     )]
     allowed_hosts: Vec<String>,
-    /// Maximum number of concurrent runs, which disturb each other's results; runs on the same
-    /// device never overlap
+    /// Maximum number of concurrent runs; they disturb each other's results, and never overlap on
+    /// the same device
     #[arg(long, env = "LEADLINE_MAX_RUNNING", value_name = "N", default_value_t = MAX_RUNNING)]
     max_running: usize,
     /// WebSocket heartbeat interval, in milliseconds
@@ -111,7 +111,7 @@ pub struct Config {
         value_parser = clap::value_parser!(u64).range(100..)
     )]
     heartbeat_ms: u64,
-    /// Runner program [default: leadline-runner in the directory of this program]
+    /// Runner program [default: leadline-runner in this program's directory]
     #[arg(long, env = "LEADLINE_RUNNER", value_name = "PATH")]
     runner: Option<PathBuf>,
     /// Log format
@@ -135,7 +135,7 @@ pub(crate) struct ResolvedConfig {
     pub listen: SocketAddr,
     pub data_dir: PathBuf,
     pub target_roots: Vec<PathBuf>,
-    /// Identities of the devices for which raw writes are permitted.
+    /// Identities of devices to which raw writes are permitted.
     pub raw_writes: Vec<String>,
     /// `None` disables authentication.
     pub tokens: Option<Tokens>,
@@ -163,8 +163,8 @@ impl Config {
                     Some(token) => check_token("--token", token)?,
                     None => token_file::load_or_create(&data_dir.join("token"))?,
                 },
-                read: other_token("--read-token", self.read_token)?,
-                metrics: other_token("--metrics-token", self.metrics_token)?,
+                read: check_optional_token("--read-token", self.read_token)?,
+                metrics: check_optional_token("--metrics-token", self.metrics_token)?,
             }),
         };
         let runner = match self.runner {
@@ -204,7 +204,7 @@ fn check_no_auth(no_auth: bool, listen: IpAddr) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn other_token(option: &str, token: Option<String>) -> anyhow::Result<Option<String>> {
+fn check_optional_token(option: &str, token: Option<String>) -> anyhow::Result<Option<String>> {
     token.map(|token| check_token(option, token)).transpose()
 }
 
@@ -221,7 +221,7 @@ fn check_token(option: &str, token: String) -> anyhow::Result<String> {
     Ok(token)
 }
 
-/// The roots from the command line. If there are none, the roots from the environment.
+/// Returns the roots from the command line or, if there are none, from the environment.
 fn target_roots(arguments: Vec<PathBuf>, environment: Option<OsString>) -> Vec<PathBuf> {
     if !arguments.is_empty() {
         return arguments;
@@ -249,8 +249,8 @@ fn canonical_roots(roots: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     roots.iter().map(canonical).collect()
 }
 
-/// Returns the canonical path of the directory. If it does not exist, creates it with access only
-/// for its owner.
+/// Returns the canonical path of the directory. If it does not exist, creates it so that only its
+/// owner has access.
 fn create_dir(directory: &Path) -> anyhow::Result<PathBuf> {
     let mut private = DirBuilder::new();
     private.recursive(true).mode(0o700);
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn precedence_of_target_roots() {
+    fn command_line_roots_override_the_environment() {
         let check = |arguments: &[&str], environment: Option<&str>, expect: &[&str]| {
             let arguments = arguments.iter().map(PathBuf::from).collect();
             let expect: Vec<PathBuf> = expect.iter().map(PathBuf::from).collect();

@@ -12,7 +12,7 @@ pub(crate) struct RunnerError(pub String);
 pub(crate) enum Error {
     #[error("Not found: {what}.")]
     NotFound { what: String },
-    /// Not possible in the current state of the run, study or server.
+    /// Not possible in the run's, study's or server's current state.
     #[error("{detail}")]
     Conflict { code: &'static str, detail: String },
     /// Invalid request; contains all problems.
@@ -30,7 +30,7 @@ pub(crate) enum Error {
     Stopping,
     #[error("{0}")]
     Store(#[from] StoreFault),
-    /// The client does not receive the details. They are only in the log.
+    /// The details are logged, but not sent to the client.
     #[error(transparent)]
     Internal(anyhow::Error),
 }
@@ -99,14 +99,14 @@ impl Error {
         }
     }
 
-    /// Results of other programs cannot be run again, because Leadline would run a similar test
-    /// instead of the same one.
+    /// Results of other programs cannot be rerun, because Leadline would run a similar test, not
+    /// the same one.
     pub(crate) fn foreign_rerun(run: u64, source: Source) -> Self {
         let program = source.description();
         Self::Conflict {
             code: "foreign_result",
             detail: format!(
-                "Run #{run} is a result of {program}, which Leadline cannot repeat. Import its job file (format=fio-job) as a new run."
+                "Run #{run} is a result of {program}, so Leadline cannot rerun it. Import its job file (format=fio-job) as a new run."
             ),
         }
     }
@@ -116,7 +116,7 @@ impl Error {
         Self::Conflict {
             code: "not_recorded",
             detail: format!(
-                "Run #{run} is a result of {program}, which does not contain the data of this format. Export the result (format=fio-json) or its jobs (format=fio-job)."
+                "Run #{run} is a result of {program} and does not contain the data for this format. Export the result (format=fio-json) or its jobs (format=fio-job)."
             ),
         }
     }
@@ -132,7 +132,7 @@ impl Error {
         Self::invalid(
             "idempotency_key_reused",
             "Idempotency-Key",
-            "This key was used for a different request.",
+            "This key has already been used for a different request.",
             "Use a new key for each request.",
         )
     }

@@ -1,4 +1,4 @@
-//! Points at which tests kill the server, or make one of its tasks panic. Only debug builds have
+//! Points at which tests kill the server, or make one of its tasks panic. Only debug builds contain
 //! them.
 
 #[cfg(debug_assertions)]

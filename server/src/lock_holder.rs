@@ -26,8 +26,8 @@ pub(crate) fn lock_holder(path: &Path, kind: LockKind) -> Option<String> {
     Some(format!("process {pid} ({})", name.trim()))
 }
 
-/// The process ID in a line like `1: POSIX  ADVISORY  WRITE 4321 fe:00:1234 120 120`, if its inode
-/// number matches. On some filesystems, the device numbers differ from those of `stat`.
+/// The process ID in a line like `1: POSIX ADVISORY WRITE 4321 fe:00:1234 120 120`, if its inode
+/// number matches. On some filesystems, the device numbers differ from those returned by `stat`.
 fn holder(line: &str, inode: u64, kind: LockKind) -> Option<u32> {
     let fields: Vec<&str> = line.split_whitespace().collect();
     let [_, found, _, "WRITE", pid, file, ..] = fields[..] else {
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_holder_of_the_lock_is_found() {
+    fn finds_only_the_lock_holder() {
         for (line, expected) in [
             (
                 "1: POSIX  ADVISORY  WRITE 4321 fe:00:1234 120 120",
@@ -55,9 +55,9 @@ mod tests {
             ("1: POSIX  ADVISORY  READ 4321 fe:00:1234 123 123", None),
             ("1: POSIX  ADVISORY  WRITE 4321 fe:00:123 120 120", None),
             ("1: FLOCK  ADVISORY  WRITE 4321 fe:00:1234 0 EOF", None),
-            // This process is waiting for the lock.
+            // This process is only waiting for the lock.
             ("1: -> POSIX  ADVISORY  WRITE 4321 fe:00:1234 120 120", None),
-            // Open file description locks have no process.
+            // Open file description locks are not owned by a process.
             ("1: OFDLCK ADVISORY  WRITE -1 fe:00:1234 0 EOF", None),
         ] {
             assert_eq!(holder(line, 1234, LockKind::Posix), expected, "{line}");

@@ -1,4 +1,5 @@
-//! Aggregates of a run's samples. Series of long runs read these instead of every sample. Pure.
+//! Aggregates a run's samples. The series of long runs are read from these aggregates instead of
+//! every sample. Pure.
 
 pub(crate) mod aggregate;
 pub(crate) mod builder;

@@ -29,7 +29,7 @@ use crate::{
         state_cache::StateCache,
     },
     scheduler::queue::Queue,
-    store::{Store, runs::Patched},
+    store::{Store, runs::PatchOutcome},
     supervisor::runner::Runner,
 };
 use leadline_protocol::{
@@ -43,7 +43,7 @@ use std::{
 };
 use tokio::sync::{Notify, Semaphore, broadcast, watch};
 
-/// Number of `RunsEvent`s that can be buffered for a slow subscriber.
+/// Maximum number of `RunsEvent`s buffered for a slow subscriber.
 const MAX_LAG: usize = 256;
 
 /// Clones share state.
@@ -52,8 +52,7 @@ pub(crate) struct Runs {
     pub store: Store,
     pub runner: Runner,
     scheduler: Arc<Mutex<SchedulerState>>,
-    /// Held from the insertion of a run until it is queued, so that the queue is ordered by run
-    /// number.
+    /// Held from when a run is inserted until it is queued, so the queue is ordered by run number.
     pub admission: Arc<tokio::sync::Mutex<()>>,
     /// `RunsEvent`s as JSON.
     pub changes: broadcast::Sender<Arc<str>>,
@@ -68,7 +67,7 @@ pub(crate) struct Runs {
 }
 
 /// Runs a task to completion even if the client disconnects and its request is dropped.
-pub(crate) async fn detached<T: Send + 'static>(
+pub(crate) async fn run_detached<T: Send + 'static>(
     task: impl Future<Output = Result<T, Error>> + Send + 'static,
 ) -> Result<T, Error> {
     tokio::spawn(task)
@@ -137,9 +136,9 @@ impl Runs {
         expected: Option<&str>,
     ) -> Result<Run, Error> {
         match self.store.patch_run(number, patch, expected).await? {
-            Patched::Done => {}
-            Patched::Missing => return Err(Error::run_not_found(number)),
-            Patched::Changed => return Err(Error::ChangedMeanwhile(number)),
+            PatchOutcome::Done => {}
+            PatchOutcome::Missing => return Err(Error::run_not_found(number)),
+            PatchOutcome::Changed => return Err(Error::ChangedMeanwhile(number)),
         }
         self.publish_run(number).await;
         self.get(number).await
@@ -148,9 +147,9 @@ impl Runs {
     /// Deletes a finished run. Its events are deleted in the background.
     pub(crate) async fn delete(&self, number: u64) -> Result<(), Error> {
         let runs = self.clone();
-        // Runs in its own task: dropping a transaction midway would keep its lock until its
+        // Runs in its own task: dropping a transaction midway would hold its lock until its
         // statement ends.
-        detached(async move { runs.delete_run(number).await }).await
+        run_detached(async move { runs.delete_run(number).await }).await
     }
 
     async fn delete_run(&self, number: u64) -> Result<(), Error> {

@@ -12,7 +12,7 @@ pub(crate) mod validate;
 use crate::{
     clock::now_ms,
     error::Error,
-    runs::{Runs, detached},
+    runs::{Runs, run_detached},
     schedules::{
         cron::{ZonedCron, zoned_cron},
         due::{State, quiet_reason},
@@ -25,9 +25,9 @@ use leadline_protocol::schedule::{DueTime, Schedule, ScheduleList, SchedulePlan,
 const MAX_SCHEDULES: u32 = 100;
 /// Number of due times in a preview.
 const PLANNED: usize = 5;
-/// Number of upcoming due times that are returned with a schedule.
+/// Number of upcoming due times returned with a schedule.
 const NEXT: usize = 3;
-/// Number of past due times that are returned with a schedule.
+/// Number of past due times returned with a schedule.
 const STARTS: u32 = 20;
 const MISSED_MS: u64 = 30 * 24 * 60 * 60 * 1000;
 /// Maximum number of due times to check when looking for one outside quiet hours: one per minute
@@ -72,12 +72,12 @@ impl Runs {
             let inserted = store.insert_schedule(&new, MAX_SCHEDULES, now_ms());
             Ok(inserted.await?)
         };
-        match detached(inserted).await? {
+        match run_detached(inserted).await? {
             Some(number) => self.schedule(number).await,
             None => Err(Error::Conflict {
                 code: "too_many_schedules",
                 detail: format!(
-                    "The limit of {MAX_SCHEDULES} schedules is reached. Delete one first."
+                    "The limit of {MAX_SCHEDULES} schedules has been reached. Delete one first."
                 ),
             }),
         }
@@ -92,7 +92,7 @@ impl Runs {
         let new = self.check_schedule(request).await?;
         let store = self.store.clone();
         let updated = async move { Ok(store.update_schedule(number, &new, now_ms()).await?) };
-        if !detached(updated).await? {
+        if !run_detached(updated).await? {
             return Err(not_found(number));
         }
         self.schedule(number).await
@@ -101,7 +101,7 @@ impl Runs {
     pub(crate) async fn delete_schedule(&self, number: u64) -> Result<(), Error> {
         let store = self.store.clone();
         let deleted = async move { Ok(store.delete_schedule(number).await?) };
-        match detached(deleted).await? {
+        match run_detached(deleted).await? {
             true => Ok(()),
             false => Err(not_found(number)),
         }

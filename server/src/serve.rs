@@ -33,13 +33,13 @@ use tokio::{
     sync::oneshot,
 };
 
-/// Time for connections to close after the runs have stopped.
+/// How long connections may take to close after the runs have stopped.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(800);
 
 /// Serves until SIGINT or SIGTERM.
 pub async fn serve(config: Config) -> anyhow::Result<()> {
     let config = config.resolve()?;
-    let limits = Limits::from_open_files(raise_file_limit());
+    let limits = Limits::for_open_file_limit(raise_file_limit());
     let mut lock = DataDirLock::acquire(&config.data_dir).await?;
     let store = Store::open(&config.data_dir.join("leadline.db")).await?;
     tokio::spawn(store.clone().watch());
@@ -72,7 +72,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     let banner = Banner {
         config: &config,
         address,
-        // Print the link only on a terminal: the output of a service is kept in logs.
+        // Print the link only on a terminal: a service's output ends up in logs.
         login_path: io::stdout()
             .is_terminal()
             .then(|| auth.login_path().ok())
@@ -106,15 +106,15 @@ struct Limits {
 }
 
 impl Limits {
-    /// More than the browsers and scripts of a team need.
+    /// More than a team's browsers and scripts need.
     const MAX: Self = Self {
         connections: 1024,
         streams: 2048,
     };
 
-    /// Leaves file descriptors for the database and for starting runs. `files` is the open-file
+    /// Reserves file descriptors for the database and for starting runs. `files` is the open-file
     /// limit.
-    fn from_open_files(files: u64) -> Self {
+    fn for_open_file_limit(files: u64) -> Self {
         let free = usize::try_from(files).unwrap_or(usize::MAX) / 2;
         Self {
             connections: (free / 3).clamp(1, Self::MAX.connections),

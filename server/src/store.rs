@@ -2,8 +2,8 @@
 //!
 //! There is one writer connection and a few reader connections (WAL). Status changes and reports
 //! are synced to disk (`synchronous=FULL`). Samples are committed without a sync (`NORMAL`), so
-//! that storing them does not disturb the measurement. They survive a server crash, and they
-//! survive a power failure once the next status change is committed.
+//! storing them does not disturb the measurement. They survive a server crash, and they survive a
+//! power failure once the next status change is committed.
 
 pub(crate) mod annotations;
 pub(crate) mod backup;
@@ -97,20 +97,21 @@ struct WriteTransaction<'a> {
 }
 
 impl Store {
-    /// Begins a transaction that is synced to disk on commit, so that it survives a power failure.
+    /// Begins a transaction that is synced to disk on commit, and therefore survives a power
+    /// failure.
     async fn begin(&self) -> Result<WriteTransaction<'_>> {
-        self.begin_with("PRAGMA synchronous = FULL; BEGIN IMMEDIATE")
+        self.begin_transaction("PRAGMA synchronous = FULL; BEGIN IMMEDIATE")
             .await
     }
 
     /// Begins a transaction that survives a server crash but not a power failure.
     async fn begin_unsynced(&self) -> Result<WriteTransaction<'_>> {
-        self.begin_with("PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE")
+        self.begin_transaction("PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE")
             .await
     }
 
-    async fn begin_with(&self, sql: &'static str) -> Result<WriteTransaction<'_>> {
-        self.health.observe(self.try_begin(sql).await)
+    async fn begin_transaction(&self, sql: &'static str) -> Result<WriteTransaction<'_>> {
+        self.health.record_fault(self.try_begin(sql).await)
     }
 
     async fn try_begin(&self, sql: &'static str) -> Result<WriteTransaction<'_>> {
@@ -161,7 +162,7 @@ impl WriteTransaction<'_> {
     /// Also fails if the database file was replaced before the changes were on disk.
     async fn commit(self) -> Result<()> {
         let health = self.health;
-        let committed = health.observe(self.try_commit().await);
+        let committed = health.record_fault(self.try_commit().await);
         if committed.is_ok() {
             health.clear();
         }

@@ -1,4 +1,4 @@
-//! Studies, which are sets of runs that are submitted together and executed in order. All runs of a
+//! Studies, which are sets of runs that are submitted together and executed in order. All runs in a
 //! study are queued immediately, and a shared lock keeps them in order. The status of a study is
 //! not stored; it is derived from its runs.
 

@@ -1,4 +1,4 @@
-//! Runner processes. Only this module starts them.
+//! Starts and supervises runner processes. No other module starts them.
 
 pub(crate) mod dispatch;
 mod failure;

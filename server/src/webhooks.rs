@@ -11,7 +11,7 @@ pub(crate) mod watch;
 use crate::{
     clock::now_ms,
     error::Error,
-    runs::{Runs, detached},
+    runs::{Runs, run_detached},
     store::webhooks::StoredWebhook,
     webhooks::{messages::test_message, sign::parse_secret},
 };
@@ -21,7 +21,7 @@ use leadline_protocol::{
 };
 
 const MAX_WEBHOOKS: u32 = 20;
-/// Number of recent messages that are returned with a webhook.
+/// Number of recent messages returned with a webhook.
 const DELIVERIES: u32 = 20;
 /// All events except tests, which are sent only on request.
 pub(crate) const SUBSCRIBABLE: [WebhookEvent; 3] = [
@@ -48,7 +48,7 @@ impl Runs {
         self.set_webhook(None, request).await
     }
 
-    /// Fields that are not in the request keep their values.
+    /// Fields that the request omits keep their values.
     pub(crate) async fn replace_webhook(
         &self,
         number: u64,
@@ -61,7 +61,7 @@ impl Runs {
     pub(crate) async fn delete_webhook(&self, number: u64) -> Result<(), Error> {
         let store = self.store.clone();
         let deleted = async move { Ok(store.delete_webhook(number).await?) };
-        match detached(deleted).await? {
+        match run_detached(deleted).await? {
             true => Ok(()),
             false => Err(not_found(number)),
         }
@@ -73,7 +73,7 @@ impl Runs {
         let store = self.store.clone();
         let message = test_message(now_ms());
         let inserted = async move { Ok(store.insert_delivery(number, &message).await?) };
-        detached(inserted).await?;
+        run_detached(inserted).await?;
         self.webhook(number).await
     }
 
@@ -85,12 +85,12 @@ impl Runs {
         let webhook = merge(old, request).map_err(Error::Rejected)?;
         let store = self.store.clone();
         let stored = async move { Ok(store.set_webhook(&webhook, MAX_WEBHOOKS).await?) };
-        match detached(stored).await? {
+        match run_detached(stored).await? {
             Some(number) => self.webhook(number).await,
             None => Err(Error::Conflict {
                 code: "too_many_webhooks",
                 detail: format!(
-                    "The limit of {MAX_WEBHOOKS} webhooks is reached. Delete one first."
+                    "The limit of {MAX_WEBHOOKS} webhooks has been reached. Delete one first."
                 ),
             }),
         }
@@ -115,8 +115,8 @@ impl Runs {
     }
 }
 
-/// Invalid and missing fields of a new webhook.
-pub(crate) fn problems_of_new(request: WebhookRequest) -> Vec<Problem> {
+/// Returns the invalid and missing fields of a new webhook.
+pub(crate) fn new_webhook_problems(request: WebhookRequest) -> Vec<Problem> {
     merge(None, request).err().unwrap_or_default()
 }
 

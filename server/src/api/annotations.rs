@@ -17,8 +17,8 @@ use serde_json::Value;
 
 /// Add a timestamped note to a run
 ///
-/// A run can have up to 100 annotations. They are part of the run, of its HTML export and of its CSV
-/// export.
+/// A run can have up to 100 annotations. They are included in the run and in its HTML and CSV
+/// exports.
 #[utoipa::path(post, path = "/runs/{n}/annotations", tag = "runs",
     request_body = AnnotationRequest,
     responses((status = 201, body = Annotation), ProblemResponses))]
@@ -31,7 +31,7 @@ pub(crate) async fn create_annotation(
     Ok((StatusCode::CREATED, Json(runs.annotate(n, request).await?)))
 }
 
-/// Delete an annotation of a run
+/// Delete an annotation from a run
 #[utoipa::path(delete, path = "/runs/{n}/annotations/{annotation}", tag = "runs",
     responses((status = 204, description = "Deleted"), ProblemResponses))]
 pub(crate) async fn delete_annotation(

@@ -1,5 +1,5 @@
-//! The files of the web application. Release builds embed `web/dist`; development builds read it
-//! from disk.
+//! Serves the files of the web application. Release builds embed `web/dist`; development builds
+//! read it from disk.
 
 use axum::{
     Router,
@@ -14,8 +14,8 @@ use std::{borrow::Cow, fmt::Write, io::Read};
 /// To keep the server binary small, `vite.config.ts` compresses scripts and styles to `NAME.gz`.
 /// They are decompressed here, and the compression layer compresses them again with an encoding
 /// that the client accepts. Files of the web UI are also embedded as `NAME.br`, compressed at
-/// Brotli's best level, which is too slow to use per response. Clients that accept Brotli receive
-/// these files unchanged.
+/// Brotli's highest level, which is too slow for compressing each response. Clients that accept
+/// Brotli receive these files unchanged.
 #[derive(RustEmbed)]
 #[folder = "../web/dist"]
 struct Dist;
@@ -31,8 +31,8 @@ const NOT_BUILT: &str = "<!doctype html><html lang=en><meta charset=utf-8><title
     <h1>Leadline</h1><p>This build does not include the web application. Run <code>make build</code>, \
     or use the <a href=/api/docs>HTTP API</a>.</p></html>";
 
-/// Serves all paths outside `/api`. Paths without a file are client-side routes and get the index
-/// page.
+/// Serves all paths outside `/api`. Paths that match no file are client-side routes, for which the
+/// index page is served.
 pub(crate) fn router<S: Clone + Send + Sync + 'static>() -> Router<S> {
     if Dist::get(INDEX).is_none() {
         return Router::new()
@@ -50,8 +50,8 @@ pub(crate) fn index<S: Clone + Send + Sync + 'static>() -> MethodRouter<S> {
     get(serve)
 }
 
-/// A page that opens without a server: the built page with `data` in its placeholder. `None` if this
-/// build does not include the web application.
+/// A page that works without a server: the built page with `data` in its placeholder. `None` if
+/// this build does not include the web application.
 pub(crate) fn saved_page(data: &str) -> Option<String> {
     let page = String::from_utf8(find(SAVED_PAGE)?.data.into_owned()).ok()?;
     let (before, after) = page.split_once(PLACEHOLDER)?;
@@ -82,7 +82,7 @@ async fn serve(uri: Uri, headers: HeaderMap) -> Response {
     respond(name, file, &headers)
 }
 
-/// Whether `Accept-Encoding` lists Brotli without a weight of zero.
+/// Whether `Accept-Encoding` accepts Brotli: a weight of zero means that it does not.
 fn accepts_brotli(headers: &HeaderMap) -> bool {
     let values = headers.get_all(header::ACCEPT_ENCODING).iter();
     let mut codings = values

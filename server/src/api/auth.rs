@@ -1,7 +1,7 @@
 //! Access control. All routes validate `Host`, which prevents DNS rebinding. They also validate
 //! `Origin` if it is present, which blocks requests from other sites. Routes under `/api` also
-//! require either a bearer token or a session, which the sign-in page creates. The health checks
-//! (`livez`, `readyz`) require neither.
+//! require either a bearer token or a session created by signing in. The health checks (`livez`,
+//! `readyz`) require neither.
 
 pub(crate) mod allowed_hosts;
 pub(crate) mod login;
@@ -35,10 +35,10 @@ pub(crate) struct Auth(Arc<Rules>);
 
 struct Rules {
     hosts: AllowedHosts,
-    /// `None` with `--no-auth`.
+    /// `None` if `--no-auth` is set.
     access: Option<(Tokens, Sessions)>,
     /// Name of the session cookie. It includes the port, because browsers send cookies to all ports
-    /// of a host.
+    /// on a host.
     cookie_name: String,
 }
 
@@ -57,8 +57,9 @@ impl Auth {
 
     fn sessions(&self) -> Result<&Sessions, ApiError> {
         let sessions = self.0.access.as_ref().map(|(_, sessions)| sessions);
-        sessions
-            .ok_or_else(|| ApiError::not_found("sign-in: this server does not require it".into()))
+        sessions.ok_or_else(|| {
+            ApiError::not_found("sign-in, which this server does not require".into())
+        })
     }
 
     fn cookie_name(&self) -> &str {
@@ -68,7 +69,7 @@ impl Auth {
     /// Path of a one-time sign-in link.
     ///
     /// # Errors
-    /// 404 with `--no-auth`.
+    /// Returns 404 if `--no-auth` is set.
     pub(crate) fn login_path(&self) -> Result<String, ApiError> {
         let ticket = self.sessions()?.new_link()?;
         Ok(format!("/login?ticket={ticket}"))
@@ -93,7 +94,7 @@ impl Auth {
     }
 }
 
-/// Middleware: rejects foreign `Host` and `Origin` headers with 403.
+/// Middleware: returns 403 if the `Host` or `Origin` header is not allowed.
 pub(crate) async fn require_host(
     State(auth): State<Auth>,
     request: Request,
@@ -113,7 +114,9 @@ pub(crate) async fn require_host(
     }
     let site = request.headers().get(FETCH_SITE);
     if !request.method().is_safe() && site.is_some_and(|site| site == "cross-site") {
-        return Err(foreign_origin("Cross-site changes are not allowed.".into()));
+        return Err(foreign_origin(
+            "Cross-site requests cannot make changes.".into(),
+        ));
     }
     Ok(next.run(request).await)
 }
@@ -142,7 +145,7 @@ pub(crate) async fn require_access(
         return Err(ApiError::forbidden(
             "read_only",
             match scope {
-                Scope::Metrics => "This token permits GET /api/v1/metrics only.",
+                Scope::Metrics => "This token permits only GET /api/v1/metrics.",
                 _ => "This token is read-only.",
             }
             .into(),
@@ -164,8 +167,8 @@ fn check_browser(request: &Request, has_cookie: bool) -> Result<(), ApiError> {
             .is_some_and(|site| site == "same-origin");
     if has_cookie && (is_upgrade || is_change) && !has_origin {
         return Err(foreign_origin(
-            "Changes and WebSockets that use the cookie require an Origin header. \
-             Scripts use `Authorization: Bearer TOKEN`."
+            "Changes and WebSockets authenticated by a cookie require an Origin header. \
+             Scripts should use `Authorization: Bearer TOKEN`."
                 .into(),
         ));
     }

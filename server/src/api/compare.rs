@@ -32,9 +32,9 @@ pub(crate) async fn compare_runs(
     Ok(Json(comparison(&runs, &query).await?))
 }
 
-/// Get the time series of the groups of a comparison
+/// Get the time series of the compared groups
 ///
-/// Median and range of the runs of each group. `baseline` and `threshold` have no effect.
+/// Median and range of each group's runs. `baseline` and `threshold` have no effect.
 #[utoipa::path(get, path = "/compare/series", tag = "compare",
     params(CompareQuery),
     responses((status = 200, body = GroupSeries), ProblemResponses))]
@@ -46,7 +46,7 @@ pub(crate) async fn compare_series(
     Ok(Json(runs.group_series(request).await?))
 }
 
-/// Export a comparison as CSV, one row per metric and group
+/// Export a comparison as CSV, with one row per metric and group
 #[utoipa::path(get, path = "/compare/comparison.csv", tag = "compare",
     params(CompareQuery),
     responses((status = 200, description = "CSV", body = String, content_type = "text/csv"), ProblemResponses))]
@@ -82,7 +82,7 @@ pub(crate) async fn compare_html(
     Ok(download("html", "text/html; charset=utf-8", text))
 }
 
-/// Returns a file as a download, so that browsers do not open it as a page of this server.
+/// Returns a file as a download, so browsers do not open it as a page on this server.
 fn download(
     extension: &str,
     content_type: &'static str,

@@ -57,7 +57,7 @@ pub(crate) async fn export_run(
     let (extension, media_type, body) = match query.format {
         ExportFormat::Csv => {
             check_samples(&runs, n).await?;
-            let annotations = runs.intact(n).await?.annotations;
+            let annotations = runs.intact_run(n).await?.annotations;
             let rows = export::csv(runs.store().clone(), n, annotations);
             ("csv", "text/csv; charset=utf-8", Body::from_stream(rows))
         }
@@ -71,7 +71,7 @@ pub(crate) async fn export_run(
             saved_page(&runs, n).await?,
         ),
         ExportFormat::FioJob => {
-            let text = export::fio_job_file(&runs.intact(n).await?)?;
+            let text = export::fio_job_file(&runs.intact_run(n).await?)?;
             ("fio", PLAIN, Body::from(text))
         }
         ExportFormat::FioJson => ("json", JSON, fio(&runs, n, FioFormat::Json).await?),
@@ -95,9 +95,9 @@ pub(crate) async fn export_run(
 }
 
 async fn fio(runs: &Runs, n: u64, format: FioFormat) -> Result<Body, ApiError> {
-    let run = runs.intact(n).await?;
+    let run = runs.intact_run(n).await?;
     if run.summary.source != Source::Leadline {
-        return imported(runs, &run, format).await;
+        return imported_document(runs, &run, format).await;
     }
     let text = export::fio_results(runs.store().clone(), &run, format).await?;
     let text = text.ok_or(Error::no_result(n))?;
@@ -105,7 +105,7 @@ async fn fio(runs: &Runs, n: u64, format: FioFormat) -> Result<Body, ApiError> {
 }
 
 /// The original document from which the run was imported.
-async fn imported(runs: &Runs, run: &Run, format: FioFormat) -> Result<Body, ApiError> {
+async fn imported_document(runs: &Runs, run: &Run, format: FioFormat) -> Result<Body, ApiError> {
     let n = run.summary.number;
     let not_recorded = || Error::not_recorded(n, run.summary.source);
     let is_recorded = match format {
@@ -125,7 +125,8 @@ fn has_bins(report: &Report) -> bool {
 }
 
 /// # Errors
-/// Returns an error if the run is a result of another program, because such runs have no samples.
+/// Returns an error if the run was imported from another program's result, because such runs have
+/// no samples.
 async fn check_samples(runs: &Runs, n: u64) -> Result<(), Error> {
     match runs.intact_summary(n).await?.source {
         Source::Leadline => Ok(()),
@@ -143,7 +144,7 @@ async fn log(runs: &Runs, n: u64, kind: LogKind) -> Result<Body, ApiError> {
 const SAVED_POINTS: u32 = 1000;
 
 async fn saved_page(runs: &Runs, n: u64) -> Result<Body, ApiError> {
-    let run = runs.intact(n).await?;
+    let run = runs.intact_run(n).await?;
     if run.report.is_none() {
         return Err(Error::no_result(n).into());
     }

@@ -1,4 +1,4 @@
-//! Extractors that return problem bodies for invalid requests.
+//! Extractors that return problem details for invalid requests.
 
 use crate::{api::problem::ApiError, error::Error};
 use axum::{
@@ -23,7 +23,7 @@ pub(crate) struct Path<T>(pub T);
 #[from_request(via(axum::extract::Query), rejection(ApiError))]
 pub(crate) struct Query<T>(pub T);
 
-/// JSON body that the handler parses, because the idempotency key covers its bytes.
+/// JSON body. It is parsed by the handler, because the idempotency key covers its raw bytes.
 pub(crate) struct JsonBody(pub Bytes);
 
 impl JsonBody {

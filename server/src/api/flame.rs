@@ -44,7 +44,7 @@ pub(crate) async fn run_flame(
     Path(n): Path<u64>,
     Query(query): Query<FlameQuery>,
 ) -> Result<impl IntoResponse, ApiError> {
-    let run = runs.intact(n).await?;
+    let run = runs.intact_run(n).await?;
     let title = title(&run);
     let stacks = stacks(run)?;
     svg(move || draw(&title, &stacks, query.theme.unwrap_or_default())).await
@@ -62,8 +62,8 @@ pub(crate) async fn difference_flame(
     Query(query): Query<FlameDifferenceQuery>,
 ) -> Result<impl IntoResponse, ApiError> {
     let (first, second) = parse_run_pair(&query.runs)?;
-    let first = runs.intact(first).await?;
-    let second = runs.intact(second).await?;
+    let first = runs.intact_run(first).await?;
+    let second = runs.intact_run(second).await?;
     let title = format!("{} compared with {}", title(&second), title(&first));
     let first = stacks(first)?;
     let second = stacks(second)?;

@@ -1,4 +1,4 @@
-//! Import of results that were measured by other programs.
+//! Imports results that were measured by other programs.
 
 use crate::{
     api::{
@@ -19,7 +19,7 @@ use axum::{
 use leadline_protocol::{query::ImportResultQuery, run::Run};
 use serde_json::json;
 
-/// Maximum size of a result in bytes. A `json+` result with 100 jobs has about 5 MB.
+/// Maximum size of a result in bytes. A `json+` result with 100 jobs is about 5 MB.
 pub(crate) const MAX_RESULT: usize = 16 << 20;
 
 /// Import a fio result as a finished run
@@ -41,7 +41,7 @@ pub(crate) async fn import_result(
     Query(query): Query<ImportResultQuery>,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, ApiError> {
-    let body = body.map_err(too_large)?;
+    let body = body.map_err(too_large_error)?;
     let tags = query.tags.as_deref().unwrap_or_default().split(',');
     let tags: Vec<&str> = tags.filter(|tag| !tag.trim().is_empty()).collect();
     let checked = requests::run_patch(json!({"name": query.name, "tags": tags}))?;
@@ -61,13 +61,13 @@ pub(crate) async fn import_result(
     Ok((status, [(header::LOCATION, location)], Json(run)).into_response())
 }
 
-fn too_large(rejection: BytesRejection) -> ApiError {
+fn too_large_error(rejection: BytesRejection) -> ApiError {
     if rejection.status() != StatusCode::PAYLOAD_TOO_LARGE {
         return rejection.into();
     }
     ApiError::Request {
         status: StatusCode::PAYLOAD_TOO_LARGE,
-        code: "too_large",
+        code: "too_large_error",
         detail: format!(
             "The body exceeds {MAX_RESULT} bytes. Run fio with --output-format=json, or with group_reporting."
         ),

@@ -1,4 +1,4 @@
-//! Entry points of the fuzz targets in `fuzz/`, compiled for fuzzing and tests only. Each passes
+//! Entry points of the fuzz targets in `fuzz/`, compiled only for fuzzing and tests. Each passes
 //! untrusted data to parsers and checks their results.
 
 use crate::{
@@ -40,7 +40,7 @@ use std::net::{IpAddr, Ipv4Addr};
 const SAMPLE_MS: u32 = 100;
 const MAX_TERMS: usize = 32 + 3;
 
-/// The query of a URL: filters of the run list, groups of a comparison, and ranges of a series.
+/// A URL query: run list filters, comparison groups, and series ranges.
 pub fn query(text: &str) {
     let Ok(uri) = format!("/?{text}").parse::<Uri>() else {
         return;
@@ -100,7 +100,7 @@ fn check_host(uri: &Uri, text: &str) {
     let _ = is_same_origin(text.as_bytes(), "localhost:7070");
 }
 
-/// Bodies of all endpoints that accept JSON.
+/// Request bodies of all endpoints that accept JSON.
 pub fn body(body: &Value) {
     if let Ok(request) = run_request(body.clone()) {
         let texts = request
@@ -149,9 +149,10 @@ pub fn foreign_result(text: &[u8]) {
                 assert!(run.status.is_final());
                 let again = import(run.document.as_bytes(), group).expect("a stored document");
                 assert_eq!((again.sha256, again.name), (run.sha256, run.name));
-                let stored = serde_json::to_string(&run.result).expect("a result is JSON");
+                let stored =
+                    serde_json::to_string(&run.result).expect("the result serializes to JSON");
                 let parsed: RunResult = serde_json::from_str(&stored).expect("a stored result");
-                let same = serde_json::to_string(&parsed).expect("a result is JSON");
+                let same = serde_json::to_string(&parsed).expect("the result serializes to JSON");
                 assert_eq!(same, stored);
             }
             Err(Error::Rejected(problems)) => check_problems(&problems),
@@ -176,34 +177,38 @@ pub fn stored_line(line: &str) {
         assert!(EventRow::try_from(String::from(entry)).is_ok());
     }
     if let Ok(record) = serde_json::from_str::<Record>(line) {
-        let stored = serde_json::to_string(&record).expect("a record is JSON");
-        let parsed: Record = serde_json::from_str(&stored).expect("a record can be read");
+        let stored = serde_json::to_string(&record).expect("the record serializes to JSON");
+        let parsed: Record = serde_json::from_str(&stored).expect("the record deserializes");
         assert_eq!(
-            serde_json::to_string(&parsed).expect("a record is JSON"),
+            serde_json::to_string(&parsed).expect("the record serializes to JSON"),
             stored
         );
     }
 }
 
-/// Compressed samples: first as stored data, which may be damaged, then as samples of a run.
+/// Compressed samples: first as stored data, which may be damaged, then as a run's samples.
 pub fn samples(document: Value, data: &[u8]) {
     let _ = decode(data);
     if let Ok(data) = deflate(&document) {
         let _ = decode(&data);
     }
     if let Value::Array(rows) = &document {
-        let packed = serde_json::to_string(&Column::pack(rows.clone())).expect("a column is JSON");
-        let column: Column = serde_json::from_str(&packed).expect("a column can be read");
-        assert_eq!(column.unpack(rows.len()).expect("the same rows"), *rows);
+        let packed = serde_json::to_string(&Column::pack(rows.clone()))
+            .expect("the column serializes to JSON");
+        let column: Column = serde_json::from_str(&packed).expect("the column deserializes");
+        assert_eq!(
+            column.unpack(rows.len()).expect("the rows are unchanged"),
+            *rows
+        );
     }
     let Ok(samples) = serde_json::from_value::<Vec<TimedSample>>(document) else {
         return;
     };
-    let stored = encode(samples.clone()).expect("samples are JSON");
-    let restored = decode(&stored).expect("stored samples can be read");
+    let stored = encode(samples.clone()).expect("samples serialize to JSON");
+    let restored = decode(&stored).expect("stored samples deserialize");
     let times = |samples: &[TimedSample]| samples.iter().map(|(t_ms, _)| *t_ms).collect::<Vec<_>>();
     assert_eq!(times(&restored), times(&samples));
-    assert_eq!(encode(restored).expect("samples are JSON"), stored);
+    assert_eq!(encode(restored).expect("samples serialize to JSON"), stored);
     check_series(&samples);
 }
 
@@ -231,7 +236,7 @@ fn check_series(samples: &[TimedSample]) {
     );
 }
 
-/// Folded stacks of two profiles, as flame graphs.
+/// Folded stacks of two profiles, drawn as flame graphs.
 pub fn flame(first: &Profile, second: &Profile) {
     let stacks = [first, second].map(Stacks::from_profile);
     for stacks in stacks.iter().flatten() {

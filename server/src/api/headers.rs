@@ -5,8 +5,8 @@ use axum::{
     response::Response,
 };
 
-/// Headers of every response. `nosniff` also prevents browsers from showing a subresource as a
-/// page.
+/// Headers sent with every response. `nosniff` also prevents browsers from showing a subresource as
+/// a page.
 const SECURITY: [(HeaderName, &str); 3] = [
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::REFERRER_POLICY, "no-referrer"),
@@ -37,13 +37,13 @@ const PAGE_SECURITY: [(HeaderName, &str); 4] = [
     ),
 ];
 
-/// Content types that a browser never shows as a page. They need no policy, because the policy of
-/// the page that loads them applies. Only worker scripts would need their own, and the pages have
+/// Content types that a browser never shows as a page. They require no policy, because the policy
+/// of the page that loads them applies. Only worker scripts would need their own, but the pages use
 /// no workers.
 const SUBRESOURCES: [&str; 3] = ["text/javascript", "text/css", "font/"];
 
 /// Middleware: adds the security headers.
-pub(crate) async fn secure(mut response: Response) -> Response {
+pub(crate) async fn add_security_headers(mut response: Response) -> Response {
     let add = |response: &mut Response, headers: &[(HeaderName, &'static str)]| {
         let headers = headers.iter().cloned();
         let headers = headers.map(|(name, value)| (name, HeaderValue::from_static(value)));
@@ -64,7 +64,7 @@ fn is_subresource(response: &Response) -> bool {
 }
 
 /// Middleware: disables caching if the handler does not set a cache policy.
-pub(crate) async fn no_store(mut response: Response) -> Response {
+pub(crate) async fn disable_caching(mut response: Response) -> Response {
     response
         .headers_mut()
         .entry(header::CACHE_CONTROL)
@@ -100,7 +100,7 @@ mod tests {
                 let value = HeaderValue::from_static(content_type);
                 response.headers_mut().insert(header::CONTENT_TYPE, value);
             }
-            let response = secure(response).await;
+            let response = add_security_headers(response).await;
             let has = |name: HeaderName| response.headers().contains_key(name);
             for (name, _) in PAGE_SECURITY {
                 assert_eq!(has(name.clone()), is_page, "{content_type:?}: {name}");

@@ -12,7 +12,7 @@ pub(crate) struct Health {
     status: &'static str,
     /// Server version.
     version: &'static str,
-    /// The reason that runs cannot currently start.
+    /// Why runs cannot currently start.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     reasons: Vec<String>,
@@ -41,7 +41,7 @@ pub(crate) async fn livez() -> Json<Health> {
 
 /// Check whether runs can start
 ///
-/// They can if the database is writable and the runner program exists.
+/// Runs can start if the database is writable and the runner program exists.
 #[utoipa::path(get, path = "/readyz", tag = "server", security(()),
     responses((status = 200, body = Health), (status = 503, body = Health)))]
 pub(crate) async fn readyz(State(runs): State<Runs>) -> (StatusCode, Json<Health>) {

@@ -14,7 +14,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use utoipa::IntoParams;
 
-/// In bytes.
+/// Maximum length of a key, in bytes.
 const MAX_KEY: usize = 255;
 
 #[derive(IntoParams)]
@@ -26,7 +26,7 @@ pub(crate) struct IdempotencyHeader {
     key: Option<String>,
 }
 
-/// `call`: method and path of the request. Reusing a key with a different path or body is an error.
+/// `call`: the request's method and path. Reusing a key with a different path or body is an error.
 pub(crate) fn key(
     headers: &HeaderMap,
     call: &str,

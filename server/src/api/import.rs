@@ -1,4 +1,4 @@
-//! Import of jobs in the syntax of other tools.
+//! Imports jobs written for other tools.
 
 use crate::{
     api::{
@@ -14,8 +14,8 @@ use leadline_protocol::import::{Import, ImportRequest};
 
 /// Read jobs from a fio job file, or from fio or diskspd commands
 ///
-/// Nothing is run, and no file or environment variable is read. `document` is the body of
-/// `POST /runs` if it has `jobs`, or of `POST /studies` if it has `steps`.
+/// Nothing is run, and no file or environment variable is read. `document` is a `POST /runs` body
+/// if it contains `jobs`, or a `POST /studies` body if it contains `steps`.
 #[utoipa::path(post, path = "/import", tag = "runs", request_body = ImportRequest,
     responses((status = 200, body = Import), ProblemResponses))]
 pub(crate) async fn import_jobs(

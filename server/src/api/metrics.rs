@@ -88,7 +88,7 @@ async fn trend_states(runs: &Runs) -> Result<String, ApiError> {
             "job=\"{}\",machine=\"{}\",name=\"{}\"",
             series.job_fingerprint,
             series.machine_fingerprint,
-            escaped(&series.newest_run.name)
+            escape_label(&series.newest_run.name)
         );
         let current = series.state.as_ref().map(|state| state.state.as_str());
         for state in TrendState::VARIANTS {
@@ -106,7 +106,7 @@ async fn trend_states(runs: &Runs) -> Result<String, ApiError> {
 }
 
 /// Escapes a label value (Prometheus text format 0.0.4).
-fn escaped(text: &str) -> String {
+fn escape_label(text: &str) -> String {
     let text = text.replace('\\', "\\\\").replace('"', "\\\"");
     text.replace('\n', "\\n")
 }

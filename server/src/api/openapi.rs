@@ -1,4 +1,4 @@
-//! The parts of the OpenAPI document that do not belong to a single operation.
+//! The parts of the OpenAPI document that are not specific to one operation.
 
 use crate::{api::problem::ProblemDetails, query::flame::Theme};
 use leadline_protocol::{
@@ -25,7 +25,7 @@ use utoipa::{
         contact(),
         license(name = "Apache-2.0", identifier = "Apache-2.0")
     ),
-    // Schemas that utoipa does not collect: query strings, items of lists, WebSocket messages and
+    // Schemas that utoipa does not collect: query strings, list items, WebSocket messages and
     // shared responses.
     components(schemas(Event, RunsEvent, RunSort, SortOrder, ExportFormat, Theme, ProblemDetails, WebhookMessage, PageCursor, PageLimit, SeriesPoints, SeriesTime, Statuses, StepDefinition, StudyLimit, Tag, ThresholdPercent)),
     tags(

@@ -84,7 +84,7 @@ impl ApiError {
     }
 }
 
-/// Guard problems are 409, because they depend on the state of the host; invalid input is 422.
+/// Guard problems return 409, because they depend on the host's state; invalid input returns 422.
 fn rejection(problems: &[Problem]) -> (StatusCode, &str) {
     if problems
         .iter()
@@ -127,7 +127,7 @@ impl IntoResponse for ApiError {
         let mut errors = Vec::new();
         let detail = match self {
             Self::Request { detail, .. } => detail,
-            Self::Operation(Error::Internal(error)) => explain(&error),
+            Self::Operation(Error::Internal(error)) => log_internal_error(&error),
             Self::Operation(error) => {
                 let detail = error.to_string();
                 if let Error::Rejected(problems) = error {
@@ -148,7 +148,7 @@ impl IntoResponse for ApiError {
     }
 }
 
-fn explain(error: &anyhow::Error) -> String {
+fn log_internal_error(error: &anyhow::Error) -> String {
     tracing::error!(error = format!("{error:#}"), "request failed");
     "Internal server error. See the server log for details.".into()
 }
@@ -186,7 +186,7 @@ pub(crate) enum ProblemResponses {
     /// Rejected by the guard, or not possible in the current state
     #[response(status = 409, content_type = "application/problem+json")]
     Conflict(ProblemDetails),
-    /// Invalid input; `errors` has one entry per invalid field
+    /// Invalid input; `errors` contains one entry per invalid field
     #[response(status = 422, content_type = "application/problem+json")]
     Invalid(ProblemDetails),
     /// The database does not accept writes, or the server is stopping

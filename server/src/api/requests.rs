@@ -34,7 +34,7 @@ pub(crate) fn run_request(body: Value) -> Result<RunRequest, Vec<Problem>> {
     let job_text = fields.text("job_text", MAX_JOB_TEXT);
     let request = RunRequest {
         jobs: match &job_text {
-            Some(_) => no_jobs(&mut fields),
+            Some(_) => reject_jobs(&mut fields),
             None => jobs(&mut fields),
         },
         variables: variables(&mut fields),
@@ -52,8 +52,8 @@ pub(crate) fn run_request(body: Value) -> Result<RunRequest, Vec<Problem>> {
     })
 }
 
-/// Problems with job options. They are also checked here, because the runner would report them only
-/// once all other fields are valid.
+/// Problems with job options. They are also checked here, because the runner reports them only if
+/// all other fields are valid.
 pub(crate) fn job_problems(jobs: &[Value]) -> Vec<Problem> {
     match jobs {
         [] => Vec::new(),
@@ -63,8 +63,8 @@ pub(crate) fn job_problems(jobs: &[Value]) -> Vec<Problem> {
     }
 }
 
-/// Adds problems with fields that, like the objects that contain them, have no problem yet.
-pub(super) fn add_others(problems: &mut Vec<Problem>, others: Vec<Problem>) {
+/// Adds problems, skipping fields that already have one or are inside an object that has one.
+pub(super) fn add_remaining_problems(problems: &mut Vec<Problem>, others: Vec<Problem>) {
     for other in others {
         let field = other.field.as_deref().unwrap_or_default();
         let is_named = |problem: &Problem| {
@@ -165,8 +165,8 @@ pub(crate) fn baseline_request(body: Value) -> Result<BaselineRequest, Vec<Probl
     let mut fields = ObjectReader::new(body, "", &["runs", "threshold_percent"]);
     let runs = fields.list("runs", "\"runs\":[12,13]").unwrap_or_default();
     if !BASELINE_RUNS.contains(&runs.len()) && !fields.is_rejected("runs") {
-        let detail = format!("The baseline has {} runs.", runs.len());
-        let remedy = format!("Use 1 to {} runs of the series.", BASELINE_RUNS.end());
+        let detail = format!("The baseline contains {} runs.", runs.len());
+        let remedy = format!("Use 1 to {} runs from the series.", BASELINE_RUNS.end());
         fields.reject("bad_value", "runs", detail, remedy);
     }
     let numbers: Option<Vec<u64>> = runs.iter().map(Value::as_u64).collect();
@@ -196,8 +196,8 @@ fn jobs(fields: &mut ObjectReader) -> Vec<Value> {
     jobs.unwrap_or_default()
 }
 
-/// Rejects `jobs` in a request that has `job_text`.
-fn no_jobs(fields: &mut ObjectReader) -> Vec<Value> {
+/// Rejects `jobs` in a request that contains `job_text`.
+fn reject_jobs(fields: &mut ObjectReader) -> Vec<Value> {
     if fields.remove("jobs") {
         let detail = "jobs and job_text are mutually exclusive.";
         fields.reject("conflicting_fields", "jobs", detail, "Remove one of them.");
@@ -290,7 +290,7 @@ mod tests {
     use crate::studies::experiments;
     use serde_json::json;
 
-    /// `expected`: fields that must be reported as invalid.
+    /// `expected`: the fields to be reported as invalid.
     fn check(body: Value, expected: &[&str]) {
         let problems = run_request(body.clone()).err().unwrap_or_default();
         let fields: Vec<&str> = problems

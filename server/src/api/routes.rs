@@ -100,7 +100,7 @@ fn endpoints() -> OpenApiRouter<AppState> {
     OpenApiRouter::with_openapi(ApiDoc::openapi()).nest(API, endpoints)
 }
 
-/// Health checks, which need neither a token nor an allowed host name.
+/// Health checks, which require neither a token nor an allowed host name.
 fn probes() -> OpenApiRouter<AppState> {
     let probes = OpenApiRouter::new()
         .routes(routes!(health::livez))
@@ -127,7 +127,7 @@ pub(crate) fn router(state: AppState) -> Router {
         .method_not_allowed_fallback(method_not_allowed)
         .layer(DefaultBodyLimit::max(MAX_BODY))
         .layer(RequestBodyTimeoutLayer::new(BODY_TIMEOUT))
-        .layer(map_response(headers::no_store))
+        .layer(map_response(headers::disable_caching))
         .layer(from_fn_with_state(state.auth.clone(), auth::require_access));
     // Not compressed, because compression buffers data and would delay streamed events.
     let compression = CompressionLayer::new().compress_when(
@@ -140,10 +140,10 @@ pub(crate) fn router(state: AppState) -> Router {
         .merge(api)
         .layer(compression)
         .layer(from_fn_with_state(state.auth.clone(), auth::require_host))
-        .merge(probes.layer(map_response(headers::no_store)))
-        .layer(map_response(headers::secure))
+        .merge(probes.layer(map_response(headers::disable_caching)))
+        .layer(map_response(headers::add_security_headers))
         .layer(from_fn(metrics::record))
-        .layer(CatchPanicLayer::custom(panicked))
+        .layer(CatchPanicLayer::custom(handle_panic))
         .with_state(state)
 }
 
@@ -168,7 +168,7 @@ async fn method_not_allowed(method: Method, uri: Uri) -> ApiError {
     }
 }
 
-fn panicked(panic: Box<dyn Any + Send>) -> Response {
+fn handle_panic(panic: Box<dyn Any + Send>) -> Response {
     let message = panic
         .downcast_ref::<String>()
         .map(String::as_str)
@@ -180,7 +180,7 @@ fn panicked(panic: Box<dyn Any + Send>) -> Response {
 
 #[cfg(test)]
 mod tests {
-    use super::{CatchPanicLayer, Router, StatusCode, get, panicked};
+    use super::{CatchPanicLayer, Router, StatusCode, get, handle_panic};
     use tokio::net::TcpListener;
 
     #[tokio::test]
@@ -188,7 +188,7 @@ mod tests {
         let routes = Router::new()
             .route("/panics", get(async || -> StatusCode { panic!("broken") }))
             .route("/works", get(async || StatusCode::OK))
-            .layer(CatchPanicLayer::custom(panicked));
+            .layer(CatchPanicLayer::custom(handle_panic));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         tokio::spawn(axum::serve(listener, routes).into_future());

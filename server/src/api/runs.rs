@@ -81,7 +81,7 @@ pub(crate) async fn get_run(
     Ok(Json(runs.get(n).await?))
 }
 
-/// Change the name, tags or notes of a run
+/// Change a run's name, tags or notes
 #[utoipa::path(patch, path = "/runs/{n}", tag = "runs", request_body = RunPatch,
     params(IfMatch),
     responses(
@@ -161,7 +161,7 @@ pub(crate) async fn rerun_run(
     Ok(created(runs.rerun(n, change, key).await?))
 }
 
-/// Get time series of a run for charts
+/// Get a run's time series for charts
 #[utoipa::path(get, path = "/runs/{n}/series", tag = "runs", params(SeriesQuery),
     responses((status = 200, body = Series), ProblemResponses))]
 pub(crate) async fn get_series(
@@ -170,7 +170,7 @@ pub(crate) async fn get_series(
     Query(query): Query<SeriesQuery>,
 ) -> Result<Json<Series>, ApiError> {
     let points = check_series(&query)?;
-    let sample_ms = runs.intact(n).await?.sample_ms;
+    let sample_ms = runs.intact_run(n).await?.sample_ms;
     let series = series::load(runs.store(), n, sample_ms, &query, points).await?;
     Ok(Json(series))
 }

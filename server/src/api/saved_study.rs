@@ -1,5 +1,5 @@
-//! A study as a self-contained web page that opens without a server, with the same contents as the
-//! study's page.
+//! Saves a study as a self-contained web page that works without a server and has the same contents
+//! as the study's page.
 
 use crate::{
     api::{
@@ -25,7 +25,7 @@ use leadline_protocol::{
     study::detail::{SavedStudy, Study},
 };
 
-/// Save a study as one web page that opens without a server
+/// Save a study as a single web page that works without a server
 ///
 /// The page contains the study, its comparison or the results of its procedure, the time series of
 /// the compared runs, and all scripts, styles and fonts.
@@ -52,7 +52,7 @@ async fn saved_study(runs: &Runs, n: u64) -> Result<SavedStudy, Error> {
         Some(_) => Some(runs.procedure_results(n).await?),
         None => None,
     };
-    // As in the web UI, a sweep or procedure is shown by its results instead of its steps.
+    // As in the web UI, results are shown instead of steps for a sweep or procedure.
     let is_folded = procedure.is_some() || study.steps.iter().any(|step| !step.sweep.is_empty());
     let mut compared = None;
     let mut shown = Vec::new();
@@ -72,8 +72,8 @@ async fn saved_study(runs: &Runs, n: u64) -> Result<SavedStudy, Error> {
     })
 }
 
-/// The comparison that the study's page shows, and the time series of the compared groups; `None`
-/// if there are too few results.
+/// The comparison on the study's page, and the time series of the compared groups; `None` if there
+/// are too few results.
 async fn compare_steps(
     runs: &Runs,
     study: &Study,
@@ -127,7 +127,7 @@ async fn first_runs(runs: &Runs, study: &Study) -> Vec<Run> {
     for step in study.steps.iter().filter(|step| step.repeat == 1) {
         let started = step.run.as_ref().filter(|run| run.started_at_ms.is_some());
         if let Some(summary) = started
-            && let Ok(run) = runs.intact(summary.number).await
+            && let Ok(run) = runs.intact_run(summary.number).await
         {
             shown.push(run);
         }

@@ -1,7 +1,7 @@
 //! Parses schedule request bodies. Pure.
 
 use crate::{
-    api::requests::{add_others, tags},
+    api::requests::{add_remaining_problems, tags},
     schedules,
 };
 use leadline_protocol::{
@@ -20,7 +20,7 @@ const FIELDS: &[&str] = &[
     "quiet_hours",
     "enabled",
 ];
-/// In characters.
+/// Maximum length of a time, in characters.
 const MAX_TIME: usize = 20;
 const DOCUMENT: &str = "{\"jobs\": [{\"rw\": \"randread\", ...}]}";
 const QUIET: &str = "[{\"from\": \"08:00\", \"to\": \"18:00\"}]";
@@ -54,7 +54,7 @@ pub(super) fn schedule_request(body: Value) -> Result<ScheduleRequest, Vec<Probl
     if problems.is_empty() {
         return Ok(request);
     }
-    add_others(&mut problems, schedules::validate::problems(&request));
+    add_remaining_problems(&mut problems, schedules::validate::problems(&request));
     Err(problems)
 }
 
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn quiet_hours_have_two_times() {
+    fn quiet_hours_require_two_times() {
         check(json!([{"from": "08:00", "to": "18:00"}]), &[]);
         check(json!({"from": "08:00", "to": "18:00"}), &["quiet_hours"]);
         check(json!(["08:00"]), &["quiet_hours[0]"]);

@@ -28,7 +28,7 @@ pub(crate) async fn list_schedules(
 
 /// Create a schedule
 ///
-/// The document is planned on this host. Documents that need a confirmation are rejected.
+/// The document is planned on this host. Documents that require a confirmation are rejected.
 #[utoipa::path(post, path = "/schedules", tag = "schedules", request_body = ScheduleRequest,
     responses((status = 201, body = Schedule), ProblemResponses))]
 pub(crate) async fn create_schedule(

@@ -7,7 +7,7 @@ use crate::{
     api::{
         extract::{Path, Query},
         problem::{ApiError, NoWebSocket, ProblemResponses},
-        streams::send_socket::{Heartbeat, Socket, small_frames, until_closed},
+        streams::send_socket::{Heartbeat, Socket, limit_frame_size, wait_until_closed},
     },
     events::subscription::Subscription,
     runs::Runs,
@@ -26,7 +26,7 @@ use leadline_protocol::{event::Event, query::StreamQuery};
 use std::{sync::Arc, time::Duration};
 use tokio::sync::broadcast::{self, error::RecvError};
 
-/// Time that streams have to deliver their last events when the server stops.
+/// How long streams may take to deliver their last events when the server stops.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(300);
 
 type Upgrade = Result<WebSocketUpgrade, WebSocketUpgradeRejection>;
@@ -70,15 +70,17 @@ pub(crate) async fn stream_run(
         .await?;
     let mut phase = runs.phase();
     if let Some(upgrade) = upgrade {
-        return Ok(small_frames(upgrade).on_upgrade(move |socket| async move {
-            let _permit = permit;
-            send_events(Socket::new(socket, phase, heartbeat), events).await;
-        }));
+        return Ok(
+            limit_frame_size(upgrade).on_upgrade(move |socket| async move {
+                let _permit = permit;
+                send_events(Socket::new(socket, phase, heartbeat), events).await;
+            }),
+        );
     }
     let closed = async move {
         let _permit = permit;
-        until_closed(&mut phase).await;
-        // Gives streams of runs that have just ended time to deliver their last events.
+        wait_until_closed(&mut phase).await;
+        // Allow time to deliver the last events of runs that have just ended.
         tokio::time::sleep(DRAIN_TIMEOUT).await;
     };
     let lines = ndjson(events).take_until(Box::pin(closed));
@@ -109,10 +111,12 @@ pub(crate) async fn stream_runs(
     let first = first.collect::<Result<Vec<String>, _>>();
     let first = first.map_err(anyhow::Error::from)?;
     let phase = runs.phase();
-    Ok(small_frames(upgrade).on_upgrade(move |socket| async move {
-        let _permit = permit;
-        send_changes(Socket::new(socket, phase, heartbeat), first, changes).await;
-    }))
+    Ok(
+        limit_frame_size(upgrade).on_upgrade(move |socket| async move {
+            let _permit = permit;
+            send_changes(Socket::new(socket, phase, heartbeat), first, changes).await;
+        }),
+    )
 }
 
 fn upgrade_failed(rejection: &WebSocketUpgradeRejection) -> ApiError {

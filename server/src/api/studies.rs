@@ -87,7 +87,7 @@ pub(crate) async fn get_study(
 
 /// Change the name of a study
 ///
-/// The names of its runs that start with the old name also change.
+/// Runs of the study whose names start with the old name are also renamed.
 #[utoipa::path(patch, path = "/studies/{n}", tag = "studies", request_body = StudyPatch,
     responses((status = 200, body = Study), ProblemResponses))]
 pub(crate) async fn patch_study(
@@ -99,7 +99,7 @@ pub(crate) async fn patch_study(
     Ok(Json(runs.rename_study(n, &patch.name).await?))
 }
 
-/// Delete an ended study and its runs
+/// Delete a study that has ended, and its runs
 ///
 /// If the study still has files to remove, it is deleted after they are removed.
 #[utoipa::path(delete, path = "/studies/{n}", tag = "studies",
@@ -114,8 +114,8 @@ pub(crate) async fn delete_study(
 
 /// Get the results of a study whose runs follow a procedure
 ///
-/// The results so far, for example the rounds and the measurement window of a test that follows the
-/// SNIA performance test specification.
+/// Returns the results so far, for example the rounds and the measurement window of a test that
+/// follows the SNIA performance test specification.
 #[utoipa::path(get, path = "/studies/{n}/procedure", tag = "studies",
     responses((status = 200, body = ProcedureResults), ProblemResponses))]
 pub(crate) async fn get_procedure(

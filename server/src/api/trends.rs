@@ -1,4 +1,4 @@
-//! Handlers of trends and their baselines.
+//! Handlers for trends and their baselines.
 
 use crate::{
     api::{
@@ -14,7 +14,7 @@ use leadline_protocol::trend::{
     BaselineRequest, Trend, TrendList, TrendListQuery, TrendQuery, TrendSeries,
 };
 
-/// List the series of runs of one test on one machine, most recent runs first
+/// List all series, each with the runs of one test on one machine, most recent runs first
 #[utoipa::path(get, path = "/trends", tag = "trends", params(TrendListQuery),
     responses((status = 200, body = TrendList), ProblemResponses))]
 pub(crate) async fn list_trends(
@@ -24,7 +24,7 @@ pub(crate) async fn list_trends(
     Ok(Json(runs.trends(&query).await?))
 }
 
-/// Get the groups of a series over time, with change points and the state of the series
+/// Get the groups in a series over time, with the change points and state of the series
 ///
 /// `job` and `machine` are the `job_fingerprint` and `machine_fingerprint` of a run.
 #[utoipa::path(get, path = "/trends/{job}/{machine}", tag = "trends", params(TrendQuery),

@@ -1,8 +1,8 @@
 //! Parses webhook request bodies. Pure.
 
 use crate::{
-    api::requests::add_others,
-    webhooks::{SUBSCRIBABLE, problems_of_new},
+    api::requests::add_remaining_problems,
+    webhooks::{SUBSCRIBABLE, new_webhook_problems},
 };
 use leadline_protocol::{
     limits::MAX_NAME,
@@ -12,11 +12,11 @@ use leadline_protocol::{
 use serde_json::Value;
 
 const FIELDS: &[&str] = &["name", "url", "secret", "events", "enabled"];
-/// In characters.
+/// Maximum text length in characters.
 const MAX_TEXT: usize = 2_000;
 const EVENTS: &str = "[\"trend_state_changed\"]";
 
-/// Body of `POST /webhooks` and, unless `is_new`, of `PUT /webhooks/{n}`.
+/// Body of `POST /webhooks` if `is_new`, otherwise of `PUT /webhooks/{n}`.
 pub(super) fn webhook_request(body: Value, is_new: bool) -> Result<WebhookRequest, Vec<Problem>> {
     let mut fields = ObjectReader::new(body, "", FIELDS);
     let request = WebhookRequest {
@@ -30,9 +30,9 @@ pub(super) fn webhook_request(body: Value, is_new: bool) -> Result<WebhookReques
     if problems.is_empty() {
         return Ok(request);
     }
-    // Missing fields of an existing webhook are unchanged.
+    // Fields that are missing from an update keep their values.
     if is_new {
-        add_others(&mut problems, problems_of_new(request));
+        add_remaining_problems(&mut problems, new_webhook_problems(request));
     }
     Err(problems)
 }

@@ -1,4 +1,4 @@
-//! Webhook handlers. A read-only token lists webhooks, but does not change or test them.
+//! Webhook handlers. A read-only token can list webhooks, but cannot change or test them.
 
 use crate::{
     api::{
@@ -19,7 +19,7 @@ use leadline_protocol::webhook::{Webhook, WebhookList, WebhookRequest};
 
 /// List all webhooks with their latest messages
 ///
-/// Secrets and the paths of URLs are not returned.
+/// Secrets and URL paths are not returned.
 #[utoipa::path(get, path = "/webhooks", tag = "webhooks",
     responses((status = 200, body = WebhookList), ProblemResponses))]
 pub(crate) async fn list_webhooks(State(runs): State<Runs>) -> Result<Json<WebhookList>, ApiError> {
@@ -28,7 +28,7 @@ pub(crate) async fn list_webhooks(State(runs): State<Runs>) -> Result<Json<Webho
 
 /// Create a webhook
 ///
-/// Messages have the format of `WebhookMessage` and the headers of Standard Webhooks.
+/// Messages use the `WebhookMessage` format and the Standard Webhooks headers.
 #[utoipa::path(post, path = "/webhooks", tag = "webhooks", request_body = WebhookRequest,
     responses((status = 201, body = Webhook), ProblemResponses))]
 pub(crate) async fn create_webhook(

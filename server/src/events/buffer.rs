@@ -9,20 +9,20 @@ use std::{
 };
 use tokio::sync::watch;
 
-/// Maximum number of stored events kept in memory. It covers three seconds at the default sampling
-/// interval, so that subscribers that keep up never read from the store.
+/// Maximum number of stored events kept in memory: three seconds at the default sampling interval,
+/// so subscribers that keep up never read from the store.
 const KEEP_LINES: usize = 32;
 /// Maximum size of stored events in memory, in bytes.
 const KEEP_BYTES: usize = 256 * 1024;
 
-/// Maximum size of all events in memory, in bytes. It covers at least ten minutes at the default
-/// sampling interval.
+/// Maximum size of all events in memory, in bytes: at least ten minutes at the default sampling
+/// interval.
 const MAX_BYTES: usize = 32 * 1024 * 1024;
 
 #[derive(Debug)]
 pub(crate) struct EventBuffer {
     tail: Mutex<Tail>,
-    /// The next sequence number. Sent when an event is added and when the buffer is closed.
+    /// The next sequence number, sent whenever an event is added and when the buffer is closed.
     notify: watch::Sender<u64>,
     stop: watch::Sender<Option<StopRequest>>,
 }
@@ -50,7 +50,7 @@ pub(crate) enum BufferRead {
 }
 
 impl EventBuffer {
-    /// Creates the buffer of a run whose events before `next` are already stored.
+    /// Creates the buffer for a run whose events before `next` are already stored.
     pub(crate) fn new(next: u64) -> Self {
         let tail = Tail {
             lines: VecDeque::new(),
@@ -146,7 +146,7 @@ impl Tail {
         self.first + self.lines.len() as u64
     }
 
-    /// Drops the data of every other sample.
+    /// Drops every other sample's data.
     fn remove_samples(&mut self) {
         let mut is_removed = false;
         for line in &mut self.lines {

@@ -43,7 +43,7 @@ pub(crate) struct Journal {
     t_ms: f64,
     epoch: u32,
     sample_ms: u32,
-    /// `Some` from the start of the measured window.
+    /// `Some` once the measured window has started.
     rollups: Option<RollupBuilder>,
 }
 
@@ -71,7 +71,7 @@ impl Journal {
         })
     }
 
-    /// Waits until `record` can return without waiting. Cancel safe.
+    /// Waits until `record` can return immediately. Cancel safe.
     pub(crate) async fn ready(&self) {
         self.recorder.ready().await;
     }
@@ -127,8 +127,8 @@ impl Journal {
         self.recorder.send(write).await
     }
 
-    /// Changes the status for the server, and publishes the change once it is on disk. Returns
-    /// false if the current status does not allow the change.
+    /// Changes the status on behalf of the server, and publishes the change once it is on disk.
+    /// Returns false if the current status does not allow the change.
     ///
     /// # Errors
     /// The change cannot be stored; `close` returns the cause.
@@ -170,7 +170,7 @@ impl Journal {
         self.recorder.close().await
     }
 
-    /// Adds an event to the rollups. Returns the rollups that it completes.
+    /// Adds an event to the rollups, and returns the rollups that it completes.
     fn add_to_rollups(&mut self, body: &EventBody) -> Vec<Rollup> {
         match body {
             EventBody::Accepted(accepted) => self.sample_ms = accepted.sample_ms,
@@ -202,7 +202,7 @@ impl Journal {
     }
 }
 
-/// Whether the event is frequent, so that it can be stored in a batch.
+/// Whether the event is frequent, and may therefore be stored in a batch.
 fn is_deferrable(body: &EventBody) -> bool {
     match body {
         EventBody::Sample(_) => true,

@@ -1,5 +1,5 @@
-//! Stores the events of a run in the background, in order. A slow disk does not delay the runner,
-//! live subscribers or a stop request. While the database does not accept writes, events wait in a
+//! Stores a run's events in the background, in order. A slow disk does not delay the runner, live
+//! subscribers or a stop request. While the database does not accept writes, events wait in a
 //! spool.
 
 use crate::{
@@ -20,8 +20,8 @@ use tokio::{
 const FLUSH_INTERVAL: Duration = Duration::from_millis(500);
 /// Limits the transaction size when the sampling interval is short.
 const MAX_PENDING: usize = 64;
-/// Number of queued writes while the disk is slow: seven minutes of samples at the default sampling
-/// interval, a few tens of MiB.
+/// Maximum number of writes queued while the disk is slow: seven minutes of samples at the default
+/// sampling interval, tens of MiB.
 const MAX_QUEUED: usize = 4096;
 
 /// Interval between attempts to store spooled events.
@@ -36,7 +36,7 @@ pub(super) struct Write {
     pub stored: Option<oneshot::Sender<()>>,
 }
 
-/// Handle of the background task.
+/// Handle to the background task.
 pub(super) struct Recorder {
     writes: mpsc::Sender<Write>,
     status: watch::Receiver<RunStatus>,
@@ -70,7 +70,7 @@ impl Recorder {
         }
     }
 
-    /// Waits until `send` can return without delay, or until the task has failed. Cancel safe.
+    /// Waits until `send` can return immediately or the task has failed. Cancel safe.
     pub(super) async fn ready(&self) {
         let _ = self.writes.reserve().await;
     }
@@ -161,7 +161,7 @@ impl Task {
             }
         } else if !self.pending.is_empty() {
             let records = std::mem::take(&mut self.pending);
-            let has_result = has_result(&records);
+            let has_result = has_final_status(&records);
             fail_point::reach("store_events");
             if has_result {
                 fail_point::reach("before_result");
@@ -250,7 +250,7 @@ impl Task {
 }
 
 /// Whether any record sets the final status.
-fn has_result(records: &[Record]) -> bool {
+fn has_final_status(records: &[Record]) -> bool {
     let mut updates = records.iter().filter_map(|record| record.update.as_ref());
     updates.any(|update| update.change.status.is_final())
 }

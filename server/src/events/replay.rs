@@ -1,4 +1,4 @@
-//! Stores the events that a previous server process could not store.
+//! Stores events that a previous server process could not store.
 
 use crate::{
     events::spool::Header,

@@ -1,8 +1,8 @@
-//! Holds the records of a run until the database accepts writes: in a file in the data directory,
-//! or in bounded memory if the disk is full.
+//! Holds a run's records until the database accepts writes: in a file in the data directory, or in
+//! bounded memory if the disk is full.
 //!
-//! The file `spool/run-N.ndjson` has a header and one record per line. It survives a server crash;
-//! the next server process stores its records (`replay`).
+//! The file `spool/run-N.ndjson` contains a header and one record per line. It survives a server
+//! crash; the next server process stores its records (`replay`).
 
 use crate::store::{Store, update::Record};
 use anyhow::{Context, Result};
@@ -75,7 +75,7 @@ impl Spool {
     }
 
     pub(super) async fn push(&mut self, record: Record) {
-        // The event that starts a run is kept in memory only. If the server crashes, the next
+        // The event that starts a run is kept only in memory. If the server crashes, the next
         // server process starts the run, so nothing is lost.
         let is_start = record
             .update
@@ -108,7 +108,7 @@ impl Spool {
         let spool = self.file.as_mut().context("the file is open")?;
         let written = spool.write(&line, record.update.is_some()).await;
         if written.is_err() && spool.start == spool.end {
-            // The file has no complete record.
+            // The file contains no complete record.
             self.remove_file().await;
         }
         Ok(written?)
@@ -190,7 +190,7 @@ impl Spool {
         }
     }
 
-    /// Removes the data of every other sample until the records fit. Keeps all other events.
+    /// Removes every other sample's data until the records fit. Keeps all other events.
     fn limit_memory(&mut self) {
         while self.memory_bytes > MAX_MEMORY {
             let before = self.memory_bytes;
@@ -249,7 +249,7 @@ fn bytes(record: &Record) -> usize {
     lines.sum::<usize>() + record.rollups.len() * ROLLUP_BYTES
 }
 
-/// Removes the data of every other sample, and the rollups of records without a sample.
+/// Removes every other sample's data, and the rollups of records that contain no sample.
 fn remove_samples(records: &mut VecDeque<Record>) {
     let mut is_removed = false;
     for record in records {
@@ -295,7 +295,7 @@ mod tests {
         }
     }
 
-    fn numbers(records: &[Record]) -> Vec<u64> {
+    fn sequence_numbers(records: &[Record]) -> Vec<u64> {
         let entries = records.iter().flat_map(|record| &record.entries);
         entries.map(|entry| entry.seq).collect()
     }
@@ -309,14 +309,14 @@ mod tests {
         }
         assert!(spool.path.exists() && spool.memory.is_empty());
         let batch = spool.take(2).await.unwrap();
-        assert_eq!(numbers(&batch.records), [0, 1]);
+        assert_eq!(sequence_numbers(&batch.records), [0, 1]);
         spool.put_back(batch);
         let batch = spool.take(2).await.unwrap();
-        assert_eq!(numbers(&batch.records), [0, 1]);
+        assert_eq!(sequence_numbers(&batch.records), [0, 1]);
         spool.remove(batch).await;
         spool.push(record(3, "sample", 10)).await;
         let batch = spool.take(9).await.unwrap();
-        assert_eq!(numbers(&batch.records), [2, 3]);
+        assert_eq!(sequence_numbers(&batch.records), [2, 3]);
         assert!(!spool.is_empty());
         spool.remove(batch).await;
         assert!(spool.is_empty() && !spool.path.exists());
@@ -332,10 +332,13 @@ mod tests {
         }
         assert!(spool.memory_bytes <= MAX_MEMORY);
         let first = spool.take(100).await.unwrap();
-        assert_eq!(numbers(&first.records), (0..100).collect::<Vec<_>>());
+        assert_eq!(
+            sequence_numbers(&first.records),
+            (0..100).collect::<Vec<_>>()
+        );
         spool.put_back(first);
         let all = spool.take(1000).await.unwrap();
-        assert_eq!(numbers(&all.records), (0..200).collect::<Vec<_>>());
+        assert_eq!(sequence_numbers(&all.records), (0..200).collect::<Vec<_>>());
         assert!(all.records[0].entries[0].line.len() > MAX_MEMORY / 4);
         let samples = all
             .records

@@ -1,6 +1,6 @@
-//! A subscription to the events of a run: stored events first, then live ones, without gaps or
-//! duplicates. Serves early, late, slow and resuming subscribers in the same way, and holds one
-//! batch in memory.
+//! A subscription to a run's events: first stored events, then live ones, without gaps or
+//! duplicates. Handles early, late, slow and resuming subscribers alike, and keeps only one batch
+//! in memory.
 
 use crate::{
     events::buffer::{BufferRead, EventBuffer},

@@ -1,4 +1,4 @@
-//! Time series buckets that are shared by all runs of a comparison. Pure.
+//! Time series buckets shared by all runs in a comparison. Pure.
 
 use crate::{
     query::series::{Extent, buckets::Grid},
@@ -6,8 +6,8 @@ use crate::{
 };
 use leadline_protocol::problem::Problem;
 
-/// One point per two pixels of a chart that takes half the width of a large screen. A response for
-/// eight groups with three bands each has 21,600 values.
+/// One point per two pixels of a chart that takes up half the width of a large screen. A response
+/// for eight groups with three bands each contains 21,600 values.
 const MAX_POINTS: u32 = 300;
 /// Maximum number of samples or rollups to read for all groups. If there are more, longer rollups
 /// are used. Reading 6,000 samples takes half a second.
@@ -15,14 +15,14 @@ const MAX_READ: f64 = 12_000.0;
 /// Maximum number of the longest rollups (20 s by default) to read for all groups: 46 days.
 const MAX_LONGEST_READ: f64 = 200_000.0;
 
-/// Buckets shared by all runs of a comparison, from the start of the measured window to the end of
+/// Buckets shared by all runs in a comparison, from the start of the measured window to the end of
 /// the longest run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct CommonGrid(Grid);
 
 impl CommonGrid {
     /// # Errors
-    /// The runs are too long to be read at once.
+    /// The runs are too long to read at once.
     pub(crate) fn new(runs: &[&Extent]) -> Result<Self, Problem> {
         let sample_ms = runs.iter().map(|run| run.sample_ms).max().unwrap_or(1);
         let longest_ms = runs.iter().map(|run| run.end_ms).fold(0.0, f64::max);
@@ -30,7 +30,7 @@ impl CommonGrid {
         let length_ms = |windows: u32| f64::from(windows) * f64::from(sample_ms);
         let [short, long] = LEVELS;
         if total_ms / length_ms(long) > MAX_LONGEST_READ {
-            return Err(too_long(MAX_LONGEST_READ * length_ms(long)));
+            return Err(too_long_problem(MAX_LONGEST_READ * length_ms(long)));
         }
         let levels = [1, short, long];
         let fits = |level: &u32| total_ms / length_ms(*level) <= MAX_READ;
@@ -43,17 +43,17 @@ impl CommonGrid {
             points.ceil()
         };
         let points = points.clamp(1.0, f64::from(MAX_POINTS)) as u32;
-        let shortest = runs.iter().map(|run| run.shortest_rolled_up());
+        let shortest = runs.iter().map(|run| run.min_rolled_up_windows());
         let shortest = shortest.fold(f64::INFINITY, f64::min);
         Ok(Self(Grid::new(
             0.0, longest_ms, points, sample_ms, shortest,
         )))
     }
 
-    /// Returns the buckets for one run, built from the longest of its rollups that fit. The
-    /// midpoint of a sampling window determines its bucket, so runs may have different sampling
-    /// intervals.
-    pub(crate) fn of_run(&self, run: &Extent) -> Grid {
+    /// Returns the buckets for one run, built from its longest rollups that are not longer than a
+    /// bucket. The midpoint of a sampling window determines its bucket, so runs may have different
+    /// sampling intervals.
+    pub(crate) fn for_run(&self, run: &Extent) -> Grid {
         let windows = self.0.bucket_ms / f64::from(run.sample_ms);
         let levels = LEVELS.into_iter().rev();
         Grid {
@@ -85,7 +85,7 @@ impl CommonGrid {
     }
 }
 
-fn too_long(limit_ms: f64) -> Problem {
+fn too_long_problem(limit_ms: f64) -> Problem {
     let days = limit_ms / 86_400_000.0;
     Problem::invalid(
         "too_long",

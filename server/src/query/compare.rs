@@ -1,4 +1,4 @@
-//! Comparison of stored runs; see the `leadline_compare` crate. Pure.
+//! Compares stored runs; see the `leadline_compare` crate. Pure.
 
 use crate::store::studies::{StepDescription, StoredStudy};
 use leadline_compare::{
@@ -19,20 +19,20 @@ use leadline_protocol::{
 };
 use std::collections::BTreeMap;
 
-/// Runs that form one group of a comparison.
+/// The runs in one group of a comparison.
 pub(crate) struct StoredGroup {
-    /// Label, unless the group is a step of a study.
+    /// Label, unless the group is a step in a study.
     pub selection: String,
     pub runs: Vec<Run>,
 }
 
-/// By number.
+/// By study number.
 pub(crate) type Studies = BTreeMap<u64, ComparedStudy>;
 
-/// Properties of a study that a comparison of its runs uses.
+/// The properties of a study that are used to compare its runs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ComparedStudy {
-    /// In the order of the runs.
+    /// In run order.
     steps: Vec<StepDescription>,
     until_decided: Option<UntilDecided>,
     looks: Vec<Look>,
@@ -48,8 +48,8 @@ impl From<StoredStudy> for ComparedStudy {
     }
 }
 
-/// `baseline` is the index of the baseline group. `studies` contains the studies of the runs. The
-/// threshold is in percent. It defaults to the study's threshold, or to those of the metrics
+/// `baseline` is the index of the baseline group. `studies` contains the runs' studies. The
+/// threshold is in percent. It defaults to the study's threshold, or to each metric's threshold
 /// (`settings`).
 pub(crate) fn compare(
     groups: &[StoredGroup],
@@ -87,7 +87,7 @@ pub(crate) fn compare(
     let assessment = compare_at(&inputs, baseline, thresholds, &level);
     let runs = (0..).zip(groups).flat_map(|(index, group)| {
         let runs = group.runs.iter();
-        runs.map(move |run| compared(run, index))
+        runs.map(move |run| to_compared_run(run, index))
     });
     Comparison {
         runs: runs.collect(),
@@ -112,7 +112,7 @@ fn sequential_study<'a>(
         .then_some((until, study.looks.as_slice()))
 }
 
-/// The steps A and B of an interleaved study. All `runs` belong to this study.
+/// Steps A and B of an interleaved study. All `runs` belong to this study.
 pub(crate) fn study_groups<'a>(runs: &'a [Run], steps: &[StepDescription]) -> [Group<'a>; 2] {
     let name = |number: u32| {
         let step = steps.iter().find(|step| step.step == Some(number));
@@ -144,7 +144,7 @@ fn input<'a>(group: &'a StoredGroup, label: String, studies: &Studies) -> Group<
 }
 
 /// Runs included in the statistics, or all runs if none are included.
-pub(crate) fn included(group: &StoredGroup) -> Vec<&Run> {
+pub(crate) fn included_runs(group: &StoredGroup) -> Vec<&Run> {
     let compared = input(group, String::new(), &Studies::new());
     let included = group.runs.iter().zip(compared.is_included());
     let runs: Vec<&Run> = included
@@ -188,7 +188,7 @@ fn label(group: &StoredGroup, studies: &Studies) -> String {
     name.unwrap_or_else(|| group.selection.clone())
 }
 
-fn compared(run: &Run, group: u64) -> ComparedRun {
+fn to_compared_run(run: &Run, group: u64) -> ComparedRun {
     let report = run.report.as_ref();
     ComparedRun {
         run: run.summary.clone(),

@@ -1,8 +1,8 @@
-//! Exports of a run: its samples as CSV, and fio's formats.
+//! Exports a run: its samples as CSV, and its results in fio's formats.
 
 use crate::{
     rollups::{
-        aggregate::{latencies_of, max, percentile},
+        aggregate::{max, merged_latencies, percentile},
         chunk::{MERGED_WINDOWS, TimedSample, merge_histograms},
     },
     store::{Store, samples::SamplePosition},
@@ -26,7 +26,7 @@ use leadline_protocol::{
     sample::Sample,
 };
 
-/// Yields the header, then pages of rows. The last column has the annotations of the window.
+/// Yields the header, then pages of rows. The last column contains the window's annotations.
 pub(crate) fn csv(
     store: Store,
     run: u64,
@@ -48,7 +48,7 @@ pub(crate) fn csv(
 }
 
 /// Yields all samples with their end times, in pages. Histograms are merged as in compressed
-/// samples, so that an export does not depend on when the samples are compressed.
+/// samples, so an export does not depend on when the samples are compressed.
 fn pages(store: Store, run: u64) -> impl Stream<Item = anyhow::Result<Vec<TimedSample>>> {
     let start = SamplePosition {
         t_ms: f64::MIN,
@@ -72,7 +72,7 @@ fn pages(store: Store, run: u64) -> impl Stream<Item = anyhow::Result<Vec<TimedS
     })
 }
 
-/// Groups of samples whose histograms are merged, of the same size as in compressed chunks.
+/// Merges the histograms of consecutive samples, in groups as large as those in compressed chunks.
 #[derive(Default)]
 struct Groups {
     open: Vec<TimedSample>,
@@ -95,7 +95,7 @@ impl Groups {
     }
 }
 
-/// Formats of fio's `--output-format`.
+/// Values of fio's `--output-format`.
 #[derive(Clone, Copy)]
 pub(crate) enum FioFormat {
     Json,
@@ -147,7 +147,7 @@ pub(crate) fn fio_log(
 /// A job file that runs the same jobs with fio.
 ///
 /// # Errors
-/// Paths that a job file cannot contain.
+/// A path cannot be represented in a job file.
 pub(crate) fn fio_job_file(run: &Run) -> Result<String, Vec<Problem>> {
     job_file(
         &run.requested.jobs,
@@ -159,10 +159,10 @@ fn columns() -> impl Iterator<Item = &'static Metric> {
     METRICS.iter().filter(|metric| metric.csv.is_some())
 }
 
-/// Unavailable values are empty.
+/// Cells for unavailable values are empty.
 fn row(t_ms: f64, sample: &Sample, annotation: &str) -> String {
     let phase = format!("{:?}", sample.phase).to_lowercase();
-    let latencies = latencies_of(sample);
+    let latencies = merged_latencies(sample);
     let values = columns().map(|metric| {
         let value = match metric.window? {
             WindowValue::Count(value) | WindowValue::Gauge(value) => value(sample),
@@ -173,11 +173,11 @@ fn row(t_ms: f64, sample: &Sample, annotation: &str) -> String {
     });
     let values = values.map(Option::unwrap_or_default);
     let values = [t_ms.to_string(), phase].into_iter().chain(values);
-    line(values.chain([quoted(annotation)]))
+    line(values.chain([quote_cell(annotation)]))
 }
 
-/// Text as a CSV cell (RFC 4180).
-fn quoted(text: &str) -> String {
+/// Quotes text as a CSV cell (RFC 4180).
+fn quote_cell(text: &str) -> String {
     if text.is_empty() {
         return String::new();
     }

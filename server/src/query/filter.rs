@@ -1,7 +1,7 @@
 //! Parses run list queries: free text and `key:value` terms, as entered in the search field. Pure.
 //!
 //! `rw:rand tag:nightly -status:failed "my disk"` matches runs with a random access pattern that
-//! are tagged `nightly`, did not fail and have the text in their name, target, tags or notes.
+//! are tagged `nightly`, did not fail, and contain `my disk` in their name, target, tags or notes.
 //! Commas separate alternative values, and `#12` is the run with that number. A term in quotes is
 //! always text.
 
@@ -24,7 +24,7 @@ const MAX_LENGTH: usize = 8 * 1024;
 const DEFAULT_LIMIT: u32 = 50;
 
 /// # Errors
-/// One problem per invalid field.
+/// Returns one problem per invalid field.
 pub(crate) fn parse(query: &RunQuery) -> Result<Filter, Vec<Problem>> {
     let mut problems = Vec::new();
     let mut invalid = |code: &str, field: &str, detail: String, remedy: String| {

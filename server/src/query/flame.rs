@@ -21,8 +21,8 @@ const WIDTH: usize = 1180;
 /// Minimum frame width, as a percentage of the image width. Narrower frames would not be visible.
 const MIN_FRAME_WIDTH: f64 = 0.1;
 
-/// Deeper stacks are omitted, because each frame is a row of the image. perf records up to 127
-/// kernel frames and as many user-space frames.
+/// Deeper stacks are omitted, because each frame takes up a row of the image. perf records up to
+/// 127 kernel frames and as many user-space frames.
 const MAX_DEPTH: usize = 512;
 /// JavaScript numbers can represent sums up to this value exactly, and it is well within inferno's
 /// limits.
@@ -40,7 +40,7 @@ pub(crate) enum Theme {
     Dark,
 }
 
-/// The drawable stacks of a profile.
+/// The stacks in a profile that can be drawn.
 pub(crate) struct Stacks {
     /// One per line, with its number of samples.
     folded: String,
@@ -59,7 +59,7 @@ impl Stacks {
             let stack = stack.trim();
             if !stack.is_empty() && stack.split(';').count() <= MAX_DEPTH {
                 samples = samples.checked_add(count)?;
-                lines.push(format!("{} {count}", plain_stack(stack)));
+                lines.push(format!("{} {count}", sanitize_stack(stack)));
             }
         }
         (1..=MAX_SAMPLES).contains(&samples).then(|| Self {
@@ -72,10 +72,10 @@ impl Stacks {
 
 /// Removes characters that XML does not allow, and a trailing number, which inferno would read as
 /// another count. A leading `#` is removed because it would make the line a comment.
-fn plain_stack(stack: &str) -> Cow<'_, str> {
+fn sanitize_stack(stack: &str) -> Cow<'_, str> {
     let mut plain = Cow::Borrowed(stack);
-    if stack.chars().any(is_unsuitable) {
-        plain = stack.replace(is_unsuitable, "?").into();
+    if stack.chars().any(is_invalid_in_xml) {
+        plain = stack.replace(is_invalid_in_xml, "?").into();
     }
     if plain.starts_with('#') {
         plain = format!("_{plain}").into();
@@ -87,7 +87,7 @@ fn plain_stack(stack: &str) -> Cow<'_, str> {
     }
 }
 
-fn is_unsuitable(c: char) -> bool {
+fn is_invalid_in_xml(c: char) -> bool {
     is_deceptive(c) || matches!(c, '\u{fffe}' | '\u{ffff}')
 }
 
@@ -99,8 +99,8 @@ pub(crate) fn draw(title: &str, stacks: &Stacks, theme: Theme) -> anyhow::Result
     render(title, subtitle, &stacks.folded, theme)
 }
 
-/// Draws the second profile with its changes from the first one, scaled to the same number of
-/// samples.
+/// Draws the second profile and its differences from the first, which is scaled to the same number
+/// of samples.
 pub(crate) fn draw_difference(
     title: &str,
     first: &Stacks,
@@ -125,7 +125,7 @@ fn render(title: &str, subtitle: String, folded: &str, theme: Theme) -> anyhow::
         Theme::Dark => (rgb(21, 29, 38), rgb(230, 237, 243), "#93a4b4"),
     };
     let mut options = Options::default();
-    options.title = title.replace(is_unsuitable, "?");
+    options.title = title.replace(is_invalid_in_xml, "?");
     options.subtitle = Some(subtitle);
     options.colors = Palette::Basic(BasicPalette::Hot);
     options.bgcolors = Some(BackgroundColor::Flat(background));
@@ -137,11 +137,11 @@ fn render(title: &str, subtitle: String, folded: &str, theme: Theme) -> anyhow::
     options.no_javascript = true;
     let mut svg = Vec::new();
     from_lines(&mut options, folded.lines(), &mut svg)?;
-    Ok(without_script(&String::from_utf8(svg)?, muted))
+    Ok(remove_script(&String::from_utf8(svg)?, muted))
 }
 
 /// Removes the empty script element and hides the controls that require it.
-fn without_script(svg: &str, muted: &str) -> String {
+fn remove_script(svg: &str, muted: &str) -> String {
     let svg = svg.replacen(ON_LOAD, "", 1);
     let Some((before, script)) = svg.split_once("<script") else {
         return svg;
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn image_has_frame_names_and_no_script() {
+    fn image_contains_frame_names_but_no_script() {
         let svg = draw(
             "Run #7 <warm>",
             &stacks("runner;read;copy_page_to_iter 20\nrunner;draw 10\n"),

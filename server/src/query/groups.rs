@@ -39,7 +39,7 @@ pub(crate) struct Request {
 }
 
 /// # Errors
-/// One problem per invalid parameter.
+/// Returns one problem per invalid parameter.
 pub(crate) fn parse(query: &CompareQuery) -> Result<Request, Vec<Problem>> {
     let mut problems = Vec::new();
     let groups = groups(query).unwrap_or_else(|problem| {
@@ -48,8 +48,8 @@ pub(crate) fn parse(query: &CompareQuery) -> Result<Request, Vec<Problem>> {
     });
     let baseline = match &query.baseline {
         Some(text) if problems.is_empty() => baseline(text, &groups).unwrap_or_else(|| {
-            let detail = format!("`{text}` is not part of the comparison.");
-            let remedy = "Use the letter of a group or the number of a run.";
+            let detail = format!("`{text}` is not in the comparison.");
+            let remedy = "Use a group letter or a run number.";
             problems.push(invalid("baseline", detail, remedy));
             0
         }),
@@ -93,7 +93,8 @@ fn groups(query: &CompareQuery) -> Result<Vec<Selection>, Problem> {
                 .collect();
             let groups = groups?;
             if groups.len() < MIN_GROUPS {
-                let detail = "Only one group is given; a comparison requires two.".to_owned();
+                let detail =
+                    "Only one group is specified, but a comparison requires two.".to_owned();
                 return Err(invalid("b", detail, remedy));
             }
             Ok(groups)
@@ -103,13 +104,13 @@ fn groups(query: &CompareQuery) -> Result<Vec<Selection>, Problem> {
             Err(invalid("runs", detail, remedy))
         }
         (None, true) => {
-            let detail = "The comparison has no runs.".to_owned();
+            let detail = "The comparison contains no runs.".to_owned();
             Err(invalid("runs", detail, remedy))
         }
     }
 }
 
-/// One group per run: 2 to 8 different runs.
+/// Creates one group per run, for 2 to 8 different runs.
 fn single_runs(text: &str, remedy: &str) -> Result<Vec<Selection>, Problem> {
     let problem = |detail| invalid("runs", detail, remedy);
     let mut numbers = Vec::new();
@@ -127,7 +128,7 @@ fn single_runs(text: &str, remedy: &str) -> Result<Vec<Selection>, Problem> {
     };
     match numbers[..] {
         [number] => Err(problem(format!(
-            "Only run #{number} is given; a comparison requires two different runs."
+            "Only run #{number} is specified, but a comparison requires two different runs."
         ))),
         _ if numbers.len() > MAX_GROUPS => {
             Err(problem(format!("Cannot compare {} runs.", numbers.len())))
@@ -153,7 +154,7 @@ fn group(field: &str, text: &str) -> Result<Selection, Problem> {
         text,
         runs,
     };
-    if is_list(text) {
+    if looks_like_list(text) {
         let mut numbers = Vec::new();
         for part in text.split(',') {
             numbers.push(number(part).ok_or_else(|| {
@@ -174,13 +175,13 @@ fn group(field: &str, text: &str) -> Result<Selection, Problem> {
     Ok(selection(text.to_owned(), Selector::Filter(filter)))
 }
 
-/// Whether the text is a list of run numbers, which may contain mistakes.
-fn is_list(text: &str) -> bool {
+/// Whether the text looks like a list of run numbers, possibly with mistakes.
+fn looks_like_list(text: &str) -> bool {
     text.split(',').next().and_then(number).is_some()
 }
 
-/// Selects runs by number; sentences show `label` instead of the numbers.
-pub(crate) fn labeled(label: &str, numbers: Vec<u64>) -> Selection {
+/// Selects runs by number. Messages contain `label` instead of the numbers.
+pub(crate) fn select_labeled(label: &str, numbers: Vec<u64>) -> Selection {
     Selection {
         field: "runs".into(),
         text: label.to_owned(),

@@ -1,4 +1,4 @@
-//! Computes the metrics of a run that ended without a report from its samples.
+//! Computes metrics from the samples of a run that ended without a report.
 
 use crate::{
     query::series,
@@ -26,7 +26,7 @@ impl Counts {
         }
     }
 
-    fn per_second(&self, count: u64) -> f64 {
+    fn rate_per_second(&self, count: u64) -> f64 {
         if self.ms > 0.0 {
             count as f64 * 1e3 / self.ms
         } else {
@@ -36,7 +36,7 @@ impl Counts {
 }
 
 /// Reads page by page, so memory use does not depend on the length of the run.
-pub(crate) async fn figures(
+pub(crate) async fn metrics_from_samples(
     store: &Store,
     run: u64,
     sample_ms: u32,
@@ -51,11 +51,11 @@ pub(crate) async fn figures(
         position = *last;
         samples.iter().for_each(|(_, sample)| counts.add(sample));
     }
-    // One bucket, with the merged histogram of all windows.
+    // One bucket that contains the merged histogram of all windows.
     let whole = series::load(store, run, sample_ms, &SeriesQuery::default(), 1).await?;
     Ok(ReportSummary {
-        iops: Some(counts.per_second(counts.ios)),
-        bytes_per_second: Some(counts.per_second(counts.bytes)),
+        iops: Some(counts.rate_per_second(counts.ios)),
+        bytes_per_second: Some(counts.rate_per_second(counts.bytes)),
         lat_p50_ns: latency(&whole, "lat_p50_ns"),
         lat_p99_ns: latency(&whole, "lat_p99_ns"),
         lat_max_ns: latency(&whole, "lat_max_ns"),

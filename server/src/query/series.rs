@@ -1,4 +1,4 @@
-//! Time series of a run, in buckets of whole sampling windows.
+//! A run's time series, in buckets of whole sampling windows.
 
 pub(crate) mod buckets;
 
@@ -14,7 +14,7 @@ pub(crate) const DEFAULT_POINTS: u32 = 600;
 /// 6,000 samples takes half a second.
 const MIN_ROLLED_UP_WINDOWS: f64 = 10.0;
 
-/// Time range and layout of a run, known before its samples are read.
+/// A run's time range and layout, determined before its samples are read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Extent {
     pub run: u64,
@@ -23,18 +23,18 @@ pub(crate) struct Extent {
     zero_ms: f64,
     /// End of the last sample, relative to the start of the measured window.
     pub end_ms: f64,
-    /// Whether the samples are compressed, without the histograms of individual windows.
+    /// Whether the samples are compressed and therefore lack the histograms of individual windows.
     pub is_compacted: bool,
 }
 
 impl Extent {
     pub(crate) async fn read(store: &Store, run: u64, sample_ms: u32) -> anyhow::Result<Self> {
         let last_ms = store.last_sample_ms(run).await?.unwrap_or(0.0);
-        // Without a measured window, all samples get negative times.
+        // If there is no measured window, all samples get negative times.
         let zero_ms = store.measure_begin_ms(run).await?.unwrap_or(last_ms);
         Ok(Self {
             run,
-            // Results of other programs have neither samples nor an interval.
+            // Results of other programs have neither samples nor a sampling interval.
             sample_ms: sample_ms.max(1),
             zero_ms,
             end_ms: last_ms - zero_ms,
@@ -53,8 +53,8 @@ impl Extent {
         }
     }
 
-    /// Minimum length of buckets that are built from rollups, in sampling windows.
-    pub(crate) fn shortest_rolled_up(&self) -> f64 {
+    /// Minimum length, in sampling windows, of buckets built from rollups.
+    pub(crate) fn min_rolled_up_windows(&self) -> f64 {
         if self.is_compacted {
             0.0
         } else {
@@ -72,10 +72,10 @@ pub(crate) async fn load(
 ) -> anyhow::Result<Series> {
     let extent = Extent::read(store, run, sample_ms).await?;
     let from_ms = query.from_ms.unwrap_or(0.0);
-    // The run has no samples after this time, so no buckets either.
+    // The run has no samples after this time, so there are no buckets.
     let to_ms = query.to_ms.unwrap_or(f64::INFINITY);
     let to_ms = to_ms.min(extent.end_ms).max(from_ms);
-    let shortest = extent.shortest_rolled_up();
+    let shortest = extent.min_rolled_up_windows();
     let grid = Grid::new(from_ms, to_ms, points, extent.sample_ms, shortest);
     load_grid(
         store,

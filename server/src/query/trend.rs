@@ -1,4 +1,4 @@
-//! The points of a series and the changes between them. Pure.
+//! The points in a series, and the changes between them. Pure.
 
 use crate::store::trends::HostRun;
 use leadline_compare::{
@@ -18,7 +18,7 @@ use leadline_protocol::{
 };
 use std::collections::BTreeMap;
 
-/// Input data of a trend.
+/// Input data for a trend.
 pub(crate) struct Input {
     pub series: TrendSeries,
     /// Ordered by number.
@@ -30,7 +30,7 @@ pub(crate) struct Input {
 /// `thresholds` come from the settings, in percent.
 ///
 /// # Errors
-/// The metric is unknown or is not a metric of comparisons.
+/// The metric is unknown or is not used in comparisons.
 pub(crate) fn trend(
     input: Input,
     query: &TrendQuery,
@@ -41,8 +41,8 @@ pub(crate) fn trend(
         runs,
         hosts,
     } = input;
-    let metrics = metrics_of(&runs);
-    let metric = choose(query.metric.as_deref(), &metrics)?;
+    let metrics = metrics_with_values(&runs);
+    let metric = choose_metric(query.metric.as_deref(), &metrics)?;
     let pinned = series.baseline.as_ref();
     let pinned = pinned.and_then(|baseline| baseline.threshold_percent);
     let of_metric = thresholds.get(metric.name).copied();
@@ -53,7 +53,7 @@ pub(crate) fn trend(
         .iter()
         .map(|point| point.describe(metric.name))
         .collect();
-    let hosts: Vec<(String, ComparedRun)> = hosts.iter().map(compared).collect();
+    let hosts: Vec<(String, ComparedRun)> = hosts.iter().map(with_host_fingerprint).collect();
     let hosts = Hosts::new(&hosts);
     for (pair, point) in points.windows(2).zip(described.iter_mut().skip(1)) {
         point.host_changes = hosts.changes(&pair[0], &pair[1]);
@@ -83,7 +83,7 @@ pub(crate) fn trend(
 }
 
 /// Metrics with a value in at least one run, in the order used by comparisons.
-fn metrics_of(runs: &[SeriesRun]) -> Vec<&'static Metric> {
+fn metrics_with_values(runs: &[SeriesRun]) -> Vec<&'static Metric> {
     let has = |metric: &&Metric| {
         let mut values = runs.iter().filter_map(|run| run.values.as_ref());
         metric.report.is_some() && values.any(|values| values.metrics.contains_key(metric.name))
@@ -91,26 +91,29 @@ fn metrics_of(runs: &[SeriesRun]) -> Vec<&'static Metric> {
     METRICS.iter().filter(has).collect()
 }
 
-fn choose(name: Option<&str>, metrics: &[&'static Metric]) -> Result<&'static Metric, Problem> {
+fn choose_metric(
+    name: Option<&str>,
+    metrics: &[&'static Metric],
+) -> Result<&'static Metric, Problem> {
     let compared = || METRICS.iter().filter(|metric| metric.report.is_some());
     let Some(name) = name else {
         let first = metrics.iter().find(|metric| metric.is_tested).copied();
         // No run has a value, so any metric can be used.
         return first
             .or_else(|| compared().next())
-            .ok_or_else(|| unknown(""));
+            .ok_or_else(|| unknown_metric(""));
     };
     let found = compared().find(|metric| metric.name == name);
-    found.ok_or_else(|| unknown(name))
+    found.ok_or_else(|| unknown_metric(name))
 }
 
-fn unknown(name: &str) -> Problem {
+fn unknown_metric(name: &str) -> Problem {
     let detail = format!("Unknown metric `{name}`.");
-    let remedy = "Use a metric of the series, for example metric=read_iops.";
+    let remedy = "Use one of the series' metrics, for example metric=read_iops.";
     Problem::invalid("bad_value", "metric", detail, remedy)
 }
 
-fn compared(run: &HostRun) -> (String, ComparedRun<'_>) {
+fn with_host_fingerprint(run: &HostRun) -> (String, ComparedRun<'_>) {
     let compared = ComparedRun {
         label: String::new(),
         number: None,

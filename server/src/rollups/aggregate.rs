@@ -23,7 +23,7 @@ pub(crate) static COLUMNS: LazyLock<Vec<(&'static Metric, WindowValue)>> = LazyL
 pub(crate) struct Stats {
     /// Sum of counts, or of gauge values multiplied by milliseconds; 0 for latencies.
     pub sum: f64,
-    /// Total length of the windows with a value, in milliseconds; 0 for latencies.
+    /// Total length of the windows that have a value, in milliseconds; 0 for latencies.
     pub ms: f64,
     /// Lowest value in any window.
     pub min: f64,
@@ -70,7 +70,7 @@ impl Aggregate {
 
     /// Adds a sampling window, which must not be empty.
     pub(crate) fn add(&mut self, sample: &Sample) {
-        let latencies = latencies_of(sample);
+        let latencies = merged_latencies(sample);
         for (metric, value) in &*COLUMNS {
             if let Some(stats) = window_stats(*value, sample, &latencies) {
                 self.merge_column(metric.name, &stats);
@@ -103,7 +103,7 @@ impl Aggregate {
 }
 
 /// Latencies of one window, for reads, writes and trims combined.
-pub(crate) fn latencies_of(sample: &Sample) -> Buckets {
+pub(crate) fn merged_latencies(sample: &Sample) -> Buckets {
     let directions = [&sample.read, &sample.write, &sample.trim];
     directions
         .iter()
@@ -154,8 +154,7 @@ pub(crate) fn max(buckets: &Buckets) -> Option<f64> {
     Some(histogram::midpoint_of(*bucket as usize) as f64)
 }
 
-/// Stores histograms as bucket gaps and counts, which compress better than pairs of bucket and
-/// count.
+/// Stores histograms as bucket gaps and counts, which compress better than (bucket, count) pairs.
 mod gaps {
     use leadline_protocol::histogram::{Buckets, is_valid};
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};

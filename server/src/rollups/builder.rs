@@ -1,4 +1,4 @@
-//! Groups the samples of a run into rollups as they arrive.
+//! Groups a run's samples into rollups as they arrive.
 
 use crate::rollups::{LEVELS, aggregate::Aggregate};
 use leadline_protocol::sample::Sample;
@@ -15,8 +15,8 @@ pub(crate) struct Rollup {
     pub aggregate: Aggregate,
 }
 
-/// Rollups are aligned to the start of the measured window. A sample belongs to the rollup that
-/// contains its midpoint, as in a series.
+/// Rollups are aligned to the start of the measured window. As in a series, a sample belongs to the
+/// rollup that contains the midpoint of its window.
 pub(crate) struct RollupBuilder {
     sample_ms: f64,
     /// Start of the measured window, relative to the start of the run.
@@ -40,7 +40,7 @@ impl RollupBuilder {
     }
 
     /// Adds a sample whose window ends at `t_ms`, relative to the start of the run. Returns the
-    /// rollups that are complete.
+    /// rollups that the sample completes.
     pub(crate) fn push(&mut self, t_ms: f64, sample: &Sample) -> Vec<Rollup> {
         let midpoint_ms = t_ms - sample.window_ms / 2.0 - self.zero_ms;
         let mut complete = Vec::new();

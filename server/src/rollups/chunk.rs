@@ -1,5 +1,5 @@
 //! Compressed samples. The latency histograms of consecutive windows are merged into the last
-//! window; everything else is lossless.
+//! window; all other data is preserved exactly.
 
 use crate::rollups::{LEVELS, aggregate::merge, columns::Column};
 use anyhow::Result;
@@ -12,11 +12,11 @@ use std::io::{Read, Write};
 /// Number of windows whose histograms are merged: the length of the shortest rollup.
 pub(crate) const MERGED_WINDOWS: usize = LEVELS[0] as usize;
 
-/// Maximum decompressed size in bytes. Damaged data could expand a thousandfold. 200 samples with
-/// 64 disks take 4 MiB.
+/// Maximum decompressed size in bytes. Damaged data could expand a thousandfold. 200 samples of 64
+/// disks take 4 MiB.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// A sample with the time of its event.
+/// A sample and the time of its event.
 pub(crate) type TimedSample = (f64, Sample);
 
 #[derive(Deserialize, Serialize)]
@@ -61,7 +61,7 @@ pub(crate) fn inflate<T: serde::de::DeserializeOwned>(data: &[u8]) -> Result<T> 
     Ok(serde_json::from_slice(&json)?)
 }
 
-/// Moves the latency histograms of the windows into the last one.
+/// Merges the windows' latency histograms into the last window.
 pub(crate) fn merge_histograms(windows: &mut [TimedSample]) {
     let fields: [fn(&mut Sample) -> &mut IoCounts; 4] = [
         |sample| &mut sample.read,

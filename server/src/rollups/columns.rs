@@ -12,7 +12,7 @@ pub(crate) enum Column {
     /// Objects that all have the same keys.
     #[serde(rename = "o")]
     Objects(BTreeMap<String, Column>),
-    /// The first integer, then the difference of each integer from the previous one.
+    /// The first integer, then each integer's difference from the previous one.
     #[serde(rename = "d")]
     Differences(Vec<i64>),
     #[serde(rename = "h")]
@@ -21,7 +21,7 @@ pub(crate) enum Column {
     Values(Vec<Value>),
 }
 
-/// Pairs of a bucket and a count.
+/// (bucket, count) pairs.
 #[derive(Debug, Default, Deserialize, PartialEq, Serialize)]
 pub(crate) struct Histograms {
     /// Number of (bucket, count) pairs in each histogram.
@@ -61,7 +61,7 @@ impl Column {
         }
     }
 
-    /// Restores the values of `rows` rows.
+    /// Restores one value for each of `rows` rows.
     pub(crate) fn unpack(self, rows: usize) -> Result<Vec<Value>> {
         let values = match self {
             Self::Objects(columns) => {

@@ -3,15 +3,15 @@
 use crate::{
     clock::now_ms,
     error::Error,
-    runs::{Runs, detached},
-    store::annotations::Annotated,
+    runs::{Runs, run_detached},
+    store::annotations::InsertOutcome,
 };
 use leadline_protocol::{
     annotation::{Annotation, AnnotationRequest},
     runs_event::RunsEvent,
 };
 
-/// Maximum per run. More annotations would hide the chart.
+/// Maximum number of annotations per run. More would hide the chart.
 const MAX_ANNOTATIONS: u32 = 100;
 
 impl Runs {
@@ -25,13 +25,13 @@ impl Runs {
             let inserted = store.insert_annotation(run, request, MAX_ANNOTATIONS, now_ms());
             Ok(inserted.await?)
         };
-        match detached(inserted).await? {
-            Annotated::Done(annotation) => {
+        match run_detached(inserted).await? {
+            InsertOutcome::Done(annotation) => {
                 self.publish(&RunsEvent::Annotations { run });
                 Ok(annotation)
             }
-            Annotated::Missing => Err(Error::run_not_found(run)),
-            Annotated::Full => Err(Error::Conflict {
+            InsertOutcome::Missing => Err(Error::run_not_found(run)),
+            InsertOutcome::Full => Err(Error::Conflict {
                 code: "too_many_annotations",
                 detail: format!(
                     "Run #{run} has the maximum of {MAX_ANNOTATIONS} annotations. Delete one first."
@@ -43,7 +43,7 @@ impl Runs {
     pub(crate) async fn delete_annotation(&self, run: u64, number: u64) -> Result<(), Error> {
         let store = self.store.clone();
         let deleted = async move { Ok(store.delete_annotation(run, number).await?) };
-        if !detached(deleted).await? {
+        if !run_detached(deleted).await? {
             return Err(Error::NotFound {
                 what: format!("annotation {number} of run #{run}"),
             });

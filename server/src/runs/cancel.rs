@@ -3,7 +3,7 @@
 use crate::{
     error::Error,
     events::journal::COMPLETE,
-    runs::{Runs, detached},
+    runs::{Runs, run_detached},
     scheduler::outcome::StopRequest,
 };
 use leadline_protocol::{run::RunSummary, status::RunStatus};
@@ -12,9 +12,8 @@ impl Runs {
     /// Cancels a queued or running run.
     pub(crate) async fn cancel(&self, number: u64) -> Result<RunSummary, Error> {
         let runs = self.clone();
-        // Runs in its own task, so that a run cannot leave the queue without its status change
-        // being stored.
-        detached(async move { runs.cancel_run(number).await }).await
+        // Runs in its own task, so a run cannot leave the queue unless its status change is stored.
+        run_detached(async move { runs.cancel_run(number).await }).await
     }
 
     async fn cancel_run(&self, number: u64) -> Result<RunSummary, Error> {
@@ -58,8 +57,8 @@ impl Runs {
         is_running
     }
 
-    /// Cancels a queued run. Returns false if the run is not queued. Does not publish the study:
-    /// when a study is cancelled, it would be read once per run.
+    /// Cancels a queued run. Returns false if the run is not queued. Does not publish the study,
+    /// because cancelling a study would then read the study once per run.
     pub(crate) async fn cancel_queued(&self, number: u64, reason: &str) -> anyhow::Result<bool> {
         let Some((buffer, (queue_order, locks))) = ({
             let mut scheduler = self.scheduler();

@@ -1,14 +1,14 @@
-//! Comparisons of stored runs.
+//! Compares stored runs.
 
 use crate::{
     error::Error,
     query::{
         common_grid::CommonGrid,
-        compare::{StoredGroup, Studies, compare, included},
+        compare::{StoredGroup, Studies, compare, included_runs},
         groups::{Request, Selection, Selector},
         series::{self, Extent},
     },
-    runs::{Runs, detached},
+    runs::{Runs, run_detached},
 };
 use futures_util::future::try_join_all;
 use leadline_compare::{
@@ -31,10 +31,10 @@ impl Runs {
         // reading them.
         let groups = request.groups.iter().cloned().map(|selection| {
             let runs = self.clone();
-            detached(async move { read_group(&runs, &selection).await })
+            run_detached(async move { read_group(&runs, &selection).await })
         });
         let groups = try_join_all(groups).await?;
-        let studies = studies_of(self, &groups).await?;
+        let studies = read_studies(self, &groups).await?;
         let thresholds = self.store.settings().await?.thresholds;
         // The exact distributions of large groups take up to a second.
         let compared = tokio::task::spawn_blocking(move || {
@@ -48,14 +48,14 @@ impl Runs {
         Ok(compared.await.map_err(anyhow::Error::from)?)
     }
 
-    /// Computes time series of the groups from the runs that the comparison includes.
+    /// Computes the groups' time series from the runs included in the comparison.
     pub(crate) async fn group_series(&self, request: Request) -> Result<GroupSeries, Error> {
         let groups = request.groups.iter().cloned().map(|selection| {
             let runs = self.clone();
-            detached(async move {
+            run_detached(async move {
                 let group = read_group(&runs, &selection).await?;
                 let mut extents = Vec::new();
-                for run in included(&group) {
+                for run in included_runs(&group) {
                     let number = run.summary.number;
                     let extent = Extent::read(runs.store(), number, run.sample_ms).await?;
                     extents.push((run.summary.clone(), extent));
@@ -69,7 +69,7 @@ impl Runs {
             CommonGrid::new(&extents).map_err(|problem| Error::Rejected(vec![problem]))?;
         let series = groups.into_iter().map(|group| {
             let runs = self.clone();
-            detached(async move { time_series(&runs, group, buckets).await })
+            run_detached(async move { time_series(&runs, group, buckets).await })
         });
         Ok(GroupSeries {
             bucket_ms: buckets.bucket_ms(),
@@ -79,7 +79,7 @@ impl Runs {
     }
 }
 
-/// Reads the runs of a group one by one, so that only the group's bands and one run are in memory.
+/// Reads a group's runs one by one, so only the group's bands and one run are in memory.
 async fn time_series(
     runs: &Runs,
     group: Vec<(RunSummary, Extent)>,
@@ -87,7 +87,7 @@ async fn time_series(
 ) -> Result<GroupTimeSeries, Error> {
     let mut builder = GroupSeriesBuilder::default();
     for (run, extent) in &group {
-        let (grid, to_ms) = (buckets.of_run(extent), buckets.end_ms());
+        let (grid, to_ms) = (buckets.for_run(extent), buckets.end_ms());
         let to_ms = extent.end_ms.min(to_ms);
         let series = series::load_grid(runs.store(), extent, grid, to_ms, false).await?;
         builder.add(&series, wholes(run));
@@ -95,7 +95,7 @@ async fn time_series(
     Ok(builder.finish(buckets.len()))
 }
 
-async fn studies_of(runs: &Runs, groups: &[StoredGroup]) -> Result<Studies, Error> {
+async fn read_studies(runs: &Runs, groups: &[StoredGroup]) -> Result<Studies, Error> {
     let mut studies = Studies::new();
     for run in groups.iter().flat_map(|group| &group.runs) {
         if let Some(study) = run.summary.study
@@ -113,11 +113,11 @@ async fn read_group(runs: &Runs, selection: &Selection) -> Result<StoredGroup, E
         Selector::Numbers(numbers) => numbers.clone(),
         Selector::Filter(text) => matching_runs(runs, text)
             .await
-            .map_err(|error| in_field(error, &selection.field))?,
+            .map_err(|error| assign_to_field(error, &selection.field))?,
     };
     // Twice the limit: failed runs have no result, and each may have been retried.
     if numbers.len() > 2 * MAX_RUNS {
-        return Err(too_many(selection));
+        return Err(too_many_runs_error(selection));
     }
     let mut group = Vec::with_capacity(numbers.len());
     for number in numbers {
@@ -129,7 +129,7 @@ async fn read_group(runs: &Runs, selection: &Selection) -> Result<StoredGroup, E
         .collect();
     let is_repeated = |run: &&Run| repeated.contains(&run.summary.number);
     if group.len() - group.iter().filter(is_repeated).count() > MAX_RUNS {
-        return Err(too_many(selection));
+        return Err(too_many_runs_error(selection));
     }
     if group.is_empty() {
         return Err(Error::invalid(
@@ -145,7 +145,7 @@ async fn read_group(runs: &Runs, selection: &Selection) -> Result<StoredGroup, E
     })
 }
 
-fn too_many(selection: &Selection) -> Error {
+fn too_many_runs_error(selection: &Selection) -> Error {
     Error::invalid(
         "bad_value",
         &selection.field,
@@ -154,8 +154,8 @@ fn too_many(selection: &Selection) -> Error {
     )
 }
 
-/// Returns the numbers of finished runs in order, including one more than the limit if there are
-/// too many.
+/// Returns the numbers of finished runs in order. If there are too many, returns one more than the
+/// limit.
 async fn matching_runs(runs: &Runs, text: &str) -> Result<Vec<u64>, Error> {
     let ended = RunStatus::VARIANTS.iter().filter(|name| {
         let status: Option<RunStatus> = name.parse().ok();
@@ -173,8 +173,8 @@ async fn matching_runs(runs: &Runs, text: &str) -> Result<Vec<u64>, Error> {
     Ok(found.map(|run| run.number).collect())
 }
 
-/// Assigns the problems of a filter to the request field of its group.
-fn in_field(error: Error, field: &str) -> Error {
+/// Assigns a filter's problems to its group's request field.
+fn assign_to_field(error: Error, field: &str) -> Error {
     match error {
         Error::Rejected(problems) => {
             let problems = problems.into_iter().map(|problem| Problem {

@@ -3,8 +3,8 @@
 use crate::{
     clock::now_ms,
     error::Error,
-    runs::{Runs, detached, submit::Submitted},
-    store::foreign_results::{ForeignRun, Imported, StoredDocument},
+    runs::{Runs, run_detached, submit::Submitted},
+    store::foreign_results::{ForeignRun, ImportOutcome, StoredDocument},
 };
 use leadline_export::fio::result::{
     FioResult, Found, MAX_JOBS, ResultError, check_fields, fio_result, in_text,
@@ -23,10 +23,10 @@ use std::iter;
 
 const FORMAT_REMEDY: &str = "Run fio with --output-format=json or json+, and import its output.";
 
-/// In bytes, as for names in requests.
+/// Maximum length of a run name, in bytes, as in requests.
 const MAX_NAME: usize = 200;
 
-/// Where and how to store a result.
+/// How to store an imported result.
 #[derive(Debug, Default)]
 pub(crate) struct ImportOptions {
     /// Default: the name of the first job.
@@ -49,19 +49,21 @@ impl Runs {
             .await
             .map_err(|error| Error::Internal(error.into()))??;
         let runs = self.clone();
-        // Runs in its own task: dropping a transaction midway would keep its lock until its
+        // Runs in its own task: dropping a transaction midway would hold its lock until its
         // statement ends.
-        let imported = detached(async move {
+        let imported = run_detached(async move {
             let imported = runs.store.insert_foreign_run(&run, now_ms()).await?;
             match imported {
-                Imported::Created(number) => runs.publish_run(number).await,
-                Imported::Existing(number) => runs.repair_document(number, &run.document).await?,
+                ImportOutcome::Created(number) => runs.publish_run(number).await,
+                ImportOutcome::Existing(number) => {
+                    runs.repair_document(number, &run.document).await?
+                }
             }
             Ok(imported)
         });
         Ok(match imported.await? {
-            Imported::Created(number) => Submitted::new(self.get(number).await?),
-            Imported::Existing(number) => Submitted {
+            ImportOutcome::Created(number) => Submitted::new(self.get(number).await?),
+            ImportOutcome::Existing(number) => Submitted {
                 created: self.get(number).await?,
                 replayed: true,
             },
@@ -73,7 +75,7 @@ impl Runs {
     /// If the stored document is damaged, replaces it with `text`, the document that was imported.
     async fn repair_document(&self, run: u64, text: &str) -> Result<(), Error> {
         let stored = self.store.foreign_document(run).await?;
-        if stored.and_then(intact).is_none() {
+        if stored.and_then(verified_text).is_none() {
             self.store.replace_foreign_document(run, text).await?;
         }
         Ok(())
@@ -85,13 +87,13 @@ impl Runs {
     /// The stored document is not the imported one.
     pub(crate) async fn foreign_document(&self, run: u64) -> Result<Option<String>, Error> {
         let stored = self.store.foreign_document(run).await?;
-        let text = stored.map(|stored| intact(stored).ok_or(Error::damaged(run)));
+        let text = stored.map(|stored| verified_text(stored).ok_or(Error::damaged(run)));
         text.transpose()
     }
 }
 
 /// # Errors
-/// The text is not a result of fio, or contradicts itself.
+/// The text is not a fio result, or contradicts itself.
 pub(crate) fn foreign_run(text: &[u8], options: ImportOptions) -> Result<ForeignRun, Error> {
     let text = std::str::from_utf8(text).map_err(|error| {
         let detail = format!("The body is not UTF-8 text: {error}.");
@@ -103,11 +105,11 @@ pub(crate) fn foreign_run(text: &[u8], options: ImportOptions) -> Result<Foreign
         document,
         text,
         signal,
-    } = document(text)?;
-    check_fields(text).map_err(|error| explain(&error))?;
+    } = find_document(text)?;
+    check_fields(text).map_err(|error| to_problem(&error))?;
     let document = printable_document(document);
-    let result = fio_result(&document, options.group).map_err(|error| explain(&error))?;
-    let result = result.ok_or_else(|| not_fio(&document))?;
+    let result = fio_result(&document, options.group).map_err(|error| to_problem(&error))?;
+    let result = result.ok_or_else(|| not_fio_error(&document))?;
     let result = match signal {
         Some(signal) => result.interrupted_by(signal),
         None => result,
@@ -123,7 +125,7 @@ pub(crate) fn foreign_run(text: &[u8], options: ImportOptions) -> Result<Foreign
         Some(_) => RunStatus::Failed,
         None => RunStatus::Done,
     };
-    let name = options.name.unwrap_or_else(|| name_of(&jobs));
+    let name = options.name.unwrap_or_else(|| first_job_name(&jobs));
     Ok(ForeignRun {
         source: report
             .foreign
@@ -131,7 +133,7 @@ pub(crate) fn foreign_run(text: &[u8], options: ImportOptions) -> Result<Foreign
             .map_or(Source::Fio, |foreign| foreign.source),
         name,
         tags: options.tags,
-        host: host_of(&report),
+        host: only_host(&report),
         workload,
         options: jobs,
         status,
@@ -146,8 +148,8 @@ pub(crate) fn foreign_run(text: &[u8], options: ImportOptions) -> Result<Foreign
     })
 }
 
-/// The result in the text, which may contain other fio output.
-fn document(text: &str) -> Result<Found<'_>, Error> {
+/// Finds the result in the text, which may contain other fio output.
+fn find_document(text: &str) -> Result<Found<'_>, Error> {
     let trimmed = text.trim();
     let parsed = serde_json::from_str::<Value>(trimmed);
     if let Ok(document) = parsed {
@@ -157,11 +159,11 @@ fn document(text: &str) -> Result<Found<'_>, Error> {
             signal: None,
         });
     }
-    let found = in_text(text).map_err(|error| explain(&error))?;
-    found.ok_or_else(|| unreadable(trimmed))
+    let found = in_text(text).map_err(|error| to_problem(&error))?;
+    found.ok_or_else(|| unreadable_result(trimmed))
 }
 
-fn unreadable(text: &str) -> Error {
+fn unreadable_result(text: &str) -> Error {
     let bad_result = |detail: String| Error::invalid("bad_result", "body", detail, FORMAT_REMEDY);
     if text.is_empty() {
         return bad_result("The body is empty.".into());
@@ -181,7 +183,7 @@ fn unreadable(text: &str) -> Error {
     }
 }
 
-fn not_fio(document: &Value) -> Error {
+fn not_fio_error(document: &Value) -> Error {
     let detail = "This JSON document is not a fio result: `fio version` is missing.";
     let remedy = match document["report"] {
         Value::Null => FORMAT_REMEDY,
@@ -190,37 +192,38 @@ fn not_fio(document: &Value) -> Error {
     Error::invalid("bad_result", "fio version", detail, remedy)
 }
 
-fn explain(error: &ResultError) -> Error {
+fn to_problem(error: &ResultError) -> Error {
     match error {
         ResultError::Invalid { field, .. } if !field.is_empty() => {
             let remedy = "Import fio's output without changes.";
             Error::invalid("bad_result", field, format!("{error}."), remedy)
         }
         ResultError::Invalid { detail, .. } => {
-            Error::invalid("bad_result", "body", sentence(detail), FORMAT_REMEDY)
+            Error::invalid("bad_result", "body", to_sentence(detail), FORMAT_REMEDY)
         }
         ResultError::NoSuchGroup(groups) => {
             let remedy = format!("Select a group from 1 to {groups}.");
             Error::invalid(
                 "no_such_group",
                 "group",
-                sentence(&error.to_string()),
+                to_sentence(&error.to_string()),
                 remedy,
             )
         }
         ResultError::SeveralGroups(_) => {
-            let remedy = "Import each group as a run: select the first with group=1.";
+            let remedy =
+                "Import each group as a separate run. To start with the first, set group=1.";
             Error::invalid(
                 "several_groups",
                 "group",
-                sentence(&error.to_string()),
+                to_sentence(&error.to_string()),
                 remedy,
             )
         }
     }
 }
 
-fn sentence(text: &str) -> String {
+fn to_sentence(text: &str) -> String {
     let mut characters = text.chars();
     let first = characters.next().map(|first| first.to_ascii_uppercase());
     let text: String = first.into_iter().chain(characters).collect();
@@ -228,7 +231,7 @@ fn sentence(text: &str) -> String {
 }
 
 /// The name of the first job, truncated to the maximum length of a run name.
-fn name_of(jobs: &[Value]) -> String {
+fn first_job_name(jobs: &[Value]) -> String {
     let first = jobs.first().and_then(|job| job["name"].as_str());
     let mut name = first.unwrap_or("fio").to_owned();
     while name.len() > MAX_NAME {
@@ -237,8 +240,8 @@ fn name_of(jobs: &[Value]) -> String {
     name
 }
 
-/// `None` if it is unknown, or if several hosts ran the jobs.
-fn host_of(report: &Report) -> Option<String> {
+/// `None` if the host is unknown, or if multiple hosts ran the jobs.
+fn only_host(report: &Report) -> Option<String> {
     match &report.foreign.as_ref()?.hostnames[..] {
         [host] => Some(host.clone()),
         _ => None,
@@ -246,22 +249,22 @@ fn host_of(report: &Report) -> Option<String> {
 }
 
 fn fingerprint(document: &Value, group: Option<u64>) -> [u8; 32] {
-    in_group(Sha256::new_with_prefix(document.to_string()), group)
+    group_digest(Sha256::new_with_prefix(document.to_string()), group)
 }
 
-fn in_group(mut digest: Sha256, group: Option<u64>) -> [u8; 32] {
+fn group_digest(mut digest: Sha256, group: Option<u64>) -> [u8; 32] {
     digest.update(format!("\0{group:?}"));
     digest.finalize().into()
 }
 
 /// Returns the text if its checksum matches. The selected group is not stored, so all groups are
 /// tried.
-fn intact(stored: StoredDocument) -> Option<String> {
+fn verified_text(stored: StoredDocument) -> Option<String> {
     let text = stored.text?;
-    let document = document(&text).ok()?.document;
+    let document = find_document(&text).ok()?.document;
     let digest = Sha256::new_with_prefix(printable_document(document).to_string());
     let groups = (1..=MAX_JOBS as u64).map(Some);
     let mut groups = iter::once(None).chain(groups);
-    let is_intact = groups.any(|group| stored.sha256 == in_group(digest.clone(), group));
+    let is_intact = groups.any(|group| stored.sha256 == group_digest(digest.clone(), group));
     is_intact.then_some(text)
 }

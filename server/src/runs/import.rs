@@ -1,4 +1,4 @@
-//! Runs whose jobs are submitted as text.
+//! Parses jobs that are submitted as text.
 
 use crate::{error::Error, runs::Runs};
 use leadline_protocol::{
@@ -12,7 +12,7 @@ use serde_json::Value;
 /// A request with the jobs parsed from its text.
 pub(crate) struct ImportedRequest {
     pub request: RunRequest,
-    /// `None` for jobs in JSON.
+    /// `None` if the request contains the jobs as JSON.
     pub import: Option<Import>,
     /// Why the text does not define the jobs of a single run.
     pub problems: Vec<Problem>,
@@ -42,7 +42,7 @@ impl Runs {
                 "text_is_study",
                 "job_text",
                 "The jobs in the text run one after another.",
-                "Pass the document that POST /import returns to POST /studies.",
+                "Send the document returned by POST /import to POST /studies.",
             )),
             Some(document) => {
                 let jobs = document.get("jobs").and_then(Value::as_array);

@@ -1,4 +1,4 @@
-//! Store maintenance. While no run is active, it computes the figures of runs without a report,
+//! Store maintenance. While no run is active, it computes the metrics of runs without a report,
 //! updates the fingerprints of stored runs, removes the events of deleted runs and compresses the
 //! samples of long runs. While runs are active, it only compresses their older samples.
 
@@ -47,7 +47,7 @@ impl Runs {
         while self.wait_until_idle(&mut released).await {
             let began = Instant::now();
             match self.maintenance_step().await {
-                // Leaves CPU time for open pages.
+                // Leave CPU time for requests from open pages.
                 Ok(true) => sleep(began.elapsed().max(MIN_PAUSE)).await,
                 Ok(false) => tokio::select! {
                     () = self.deleted.notified() => {}
@@ -65,19 +65,19 @@ impl Runs {
     /// Returns false if there was nothing to do.
     async fn maintenance_step(&self) -> anyhow::Result<bool> {
         let store = &self.store;
-        Ok(self.partial_figures_step().await?
+        Ok(self.partial_metrics_step().await?
             || store.fingerprint_step().await?
             || store.purge_step().await?
             || store.compaction_step().await?)
     }
 
-    /// Computes the figures of a run that ended without a report.
-    async fn partial_figures_step(&self) -> anyhow::Result<bool> {
-        let Some((run, sample_ms)) = self.store.run_without_figures().await? else {
+    /// Computes the metrics of a run that ended without a report.
+    async fn partial_metrics_step(&self) -> anyhow::Result<bool> {
+        let Some((run, sample_ms)) = self.store.run_without_metrics().await? else {
             return Ok(false);
         };
-        let figures = partial::figures(&self.store, run, sample_ms).await?;
-        self.store.store_partial_figures(run, &figures).await?;
+        let metrics = partial::metrics_from_samples(&self.store, run, sample_ms).await?;
+        self.store.store_partial_metrics(run, &metrics).await?;
         self.publish_run(run).await;
         Ok(true)
     }

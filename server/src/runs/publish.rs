@@ -58,7 +58,7 @@ impl Runs {
         ]
     }
 
-    /// Ends the event streams of a run after its last event.
+    /// Ends a run's event streams after its last event.
     pub(crate) fn close_subscribers(&self, number: u64) {
         let buffer = self.scheduler().active_runs.remove(&number);
         if let Some(buffer) = buffer {

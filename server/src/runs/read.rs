@@ -69,8 +69,8 @@ impl Runs {
     /// Returns a run if its stored data is not damaged.
     ///
     /// # Errors
-    /// `damaged`
-    pub(crate) async fn intact(&self, number: u64) -> Result<Run, Error> {
+    /// Returns the problem `damaged` if the stored data is damaged.
+    pub(crate) async fn intact_run(&self, number: u64) -> Result<Run, Error> {
         let run = self.get(number).await?;
         match run.summary.damaged {
             true => Err(Error::damaged(number)),
@@ -79,7 +79,7 @@ impl Runs {
     }
 
     /// # Errors
-    /// `damaged`
+    /// Returns the problem `damaged` if the stored data is damaged.
     pub(crate) async fn intact_summary(&self, number: u64) -> Result<RunSummary, Error> {
         let run = self.summary(number).await?;
         match run.damaged {
@@ -88,8 +88,8 @@ impl Runs {
         }
     }
 
-    /// Subscribes to the events of a run, starting with event `since`, or earlier if the caller's
-    /// events are from an earlier `epoch`.
+    /// Subscribes to a run's events, starting with event `since`, or earlier if the caller's events
+    /// are from an earlier `epoch`.
     pub(crate) async fn events_since(
         &self,
         number: u64,
@@ -122,7 +122,7 @@ impl Runs {
         permit.map_err(|_| Error::TooManyStreams(self.max_streams))
     }
 
-    /// Returns why runs cannot start at the moment; empty if they can.
+    /// Returns why runs cannot currently start; empty if they can.
     pub(crate) async fn why_not_ready(&self) -> Vec<String> {
         let written = timeout(STORE_TIMEOUT, self.store.check_writable()).await;
         let store = match written {

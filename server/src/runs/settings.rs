@@ -2,7 +2,7 @@
 
 use crate::{
     error::Error,
-    runs::{Runs, detached},
+    runs::{Runs, run_detached},
 };
 use leadline_compare::rule::tested_metric;
 use leadline_protocol::{limits::THRESHOLDS, problem::Problem, settings::Settings};
@@ -13,16 +13,16 @@ impl Runs {
     }
 
     pub(crate) async fn set_settings(&self, settings: Settings) -> Result<Settings, Error> {
-        let settings = with_names(&settings).map_err(Error::Rejected)?;
+        let settings = normalize_metric_names(&settings).map_err(Error::Rejected)?;
         let (store, new) = (self.store.clone(), settings.clone());
         let stored = async move { Ok(store.set_settings(&new).await?) };
-        detached(stored).await?;
+        run_detached(stored).await?;
         Ok(settings)
     }
 }
 
-/// Replaces metric names with the spelling that results use.
-fn with_names(settings: &Settings) -> Result<Settings, Vec<Problem>> {
+/// Replaces metric names with those used in results.
+fn normalize_metric_names(settings: &Settings) -> Result<Settings, Vec<Problem>> {
     let mut problems = Vec::new();
     let mut named = Settings::default();
     for (name, percent) in &settings.thresholds {

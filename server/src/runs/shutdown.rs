@@ -6,7 +6,7 @@ use crate::{
 };
 use std::time::Duration;
 
-/// Timeout for active runs. The remaining time of the five-second shutdown is for open connections.
+/// Timeout for active runs. The rest of the five-second shutdown is reserved for open connections.
 const STOP_TIMEOUT: Duration = Duration::from_secs(4);
 
 impl Runs {

@@ -1,4 +1,4 @@
-//! Mutable scheduler state and the lifecycle phases of the server.
+//! Mutable scheduler state, and the server's lifecycle phases.
 
 use crate::{events::buffer::EventBuffer, scheduler::queue::Queue};
 use std::{collections::HashMap, sync::Arc};

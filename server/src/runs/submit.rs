@@ -5,13 +5,13 @@ use crate::{
     error::Error,
     events::buffer::EventBuffer,
     fail_point,
-    runs::{Runs, detached},
+    runs::{Runs, run_detached},
     scheduler::{
         locks::{locks_for, uses_devices},
         queue::Locks,
     },
     store::{
-        confirmations::NotCreated,
+        confirmations::CreateError,
         keys::{IdempotencyKey, KeyUse},
         new_run::NewRun,
     },
@@ -26,9 +26,10 @@ use leadline_protocol::{
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// Limits runaway scripts before they fill the disk.
+/// Stops runaway scripts before they fill the disk.
 const MAX_QUEUED: usize = 5_000;
-/// Queue slots reserved for single runs. The remaining slots fit three studies of the maximum size.
+/// Queue slots reserved for single runs. The remaining slots are enough for three studies of the
+/// maximum size.
 const RESERVED: usize = 1_000;
 
 /// A run or a study.
@@ -106,7 +107,7 @@ impl Runs {
         let new = self.new_run(request, plan).await?;
         let runs = self.clone();
         // Runs in its own task, because a run that has been stored must be queued.
-        detached(async move { runs.enqueue_run(new, key.as_ref()).await }).await
+        run_detached(async move { runs.enqueue_run(new, key.as_ref()).await }).await
     }
 
     /// Queues a run's jobs again, with changes.
@@ -134,7 +135,7 @@ impl Runs {
             name: Some(
                 change
                     .name
-                    .unwrap_or_else(|| renamed(old.summary.name, &patch)),
+                    .unwrap_or_else(|| rerun_name(old.summary.name, &patch)),
             ),
             tags: Some(change.tags.unwrap_or(old.summary.tags)),
             notes: None,
@@ -153,13 +154,13 @@ impl Runs {
             notes: request.notes.unwrap_or_default(),
             requested: request.jobs,
             sample_ms: plan.sample_ms,
-            confirm: used_confirmations(&plan.confirmations, request.confirm.as_deref()),
+            confirm: required_confirmations(&plan.confirmations, request.confirm.as_deref()),
             locks: locks_for(&plan.jobs, &devices),
             resolved: plan.jobs,
         })
     }
 
-    /// Devices of the host; empty if the jobs use none.
+    /// The host's devices; empty if the jobs use none.
     pub(crate) async fn devices_for(&self, jobs: &[ResolvedJob]) -> Result<DeviceList, Error> {
         if uses_devices(jobs) {
             Ok(self.runner.devices().await?)
@@ -179,8 +180,8 @@ impl Runs {
         fail_point::reach("before_insert");
         let number = match self.store.insert_run(&new, key, now_ms).await? {
             Ok(number) => number,
-            Err(NotCreated::KeyUsed(earlier)) => return self.replay(earlier).await,
-            Err(NotCreated::ConfirmationUsed(entry)) => {
+            Err(CreateError::KeyUsed(earlier)) => return self.replay(earlier).await,
+            Err(CreateError::ConfirmationUsed(entry)) => {
                 return Err(Error::confirmation_used(&entry));
             }
         };
@@ -189,9 +190,9 @@ impl Runs {
         drop(admission);
         self.publish_run(number).await;
         self.publish_queue();
-        // Read the run before starting it, so that the response shows it as queued.
+        // Read the run before starting it, so the response shows it as queued.
         let run = self.get(number).await?;
-        self.start_ready();
+        self.start_ready_runs();
         Ok(Submitted::new(run))
     }
 
@@ -200,7 +201,7 @@ impl Runs {
         self.enqueue_at(number, number, locks);
     }
 
-    /// Queues a stored run at the queue position of another run.
+    /// Queues a stored run at another run's queue position.
     pub(crate) fn enqueue_at(&self, number: u64, queue_order: u64, locks: Locks) {
         let mut scheduler = self.scheduler();
         // The first event is stored when the run is inserted.
@@ -215,7 +216,7 @@ impl Runs {
         self.check_room(1, MAX_QUEUED)
     }
 
-    /// Like `check_capacity`, but for all runs of a study.
+    /// Like `check_capacity`, but for all runs in a study.
     pub(crate) fn check_study_capacity(&self, runs: usize) -> Result<(), Error> {
         self.check_room(runs, MAX_QUEUED - RESERVED)
     }
@@ -237,8 +238,11 @@ impl Runs {
     }
 }
 
-/// Returns the given confirmations that the plan requires, and drops all others.
-pub(crate) fn used_confirmations(needed: &[Confirmation], given: Option<&[String]>) -> Vec<String> {
+/// Returns the submitted confirmations that the plan requires.
+pub(crate) fn required_confirmations(
+    needed: &[Confirmation],
+    given: Option<&[String]>,
+) -> Vec<String> {
     let is_needed = |entry: &&String| {
         let text = |needed: &Confirmation| entry.starts_with(&format!("{}@", needed.text));
         needed.iter().any(text)
@@ -247,8 +251,8 @@ pub(crate) fn used_confirmations(needed: &[Confirmation], given: Option<&[String
     given.filter(is_needed).cloned().collect()
 }
 
-/// Sets options in all jobs; null removes an option. Patched options come last, because the last of
-/// two options for the same setting wins (`rwmixread`, `rwmixwrite`).
+/// Sets options in all jobs; null removes an option. Patched options come last, because the last
+/// option wins if two control the same setting (`rwmixread`, `rwmixwrite`).
 fn apply_patch(jobs: &[Value], patch: &Map<String, Value>) -> Vec<Value> {
     let patched = |job: &Value| {
         let mut options = job.as_object().cloned().unwrap_or_default();
@@ -261,7 +265,7 @@ fn apply_patch(jobs: &[Value], patch: &Map<String, Value>) -> Vec<Value> {
         Value::Object(options)
     };
     let mut jobs: Vec<Value> = jobs.iter().map(patched).collect();
-    if direct_of(patch) == Some(true) && !patch.contains_key("cache_state") {
+    if patched_direct(patch) == Some(true) && !patch.contains_key("cache_state") {
         for job in jobs.iter_mut().filter_map(Value::as_object_mut) {
             // Direct I/O bypasses the cache, so warming it has no effect.
             if job.get("cache_state").is_some_and(|state| state == "warm") {
@@ -273,7 +277,7 @@ fn apply_patch(jobs: &[Value], patch: &Map<String, Value>) -> Vec<Value> {
 }
 
 /// Returns the value of `direct`, if the patch sets it.
-fn direct_of(patch: &Map<String, Value>) -> Option<bool> {
+fn patched_direct(patch: &Map<String, Value>) -> Option<bool> {
     match patch.get("direct")? {
         Value::Bool(value) => Some(*value),
         Value::Number(value) => Some(value.as_u64() != Some(0)),
@@ -283,9 +287,9 @@ fn direct_of(patch: &Map<String, Value>) -> Option<bool> {
 
 /// The name of a rerun. If the patch sets `direct`, the name ends with the I/O mode, which replaces
 /// the modes of earlier reruns.
-fn renamed(name: String, patch: &Map<String, Value>) -> String {
+fn rerun_name(name: String, patch: &Map<String, Value>) -> String {
     const MODES: [&str; 2] = [", buffered", ", direct"];
-    let Some(direct) = direct_of(patch) else {
+    let Some(direct) = patched_direct(patch) else {
         return name;
     };
     let mut base = name.as_str();
@@ -313,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn direct_reruns_have_no_warm_cache() {
+    fn direct_reruns_do_not_warm_the_cache() {
         let jobs = [
             json!({"direct": 0, "cache_state": "warm"}),
             json!({"cache_state": "cold"}),
@@ -338,9 +342,12 @@ mod tests {
     }
 
     #[test]
-    fn names_of_reruns_end_with_one_mode() {
+    fn rerun_names_end_with_one_mode() {
         let check = |name: &str, patch: Value, expected: &str| {
-            assert_eq!(renamed(name.into(), patch.as_object().unwrap()), expected);
+            assert_eq!(
+                rerun_name(name.into(), patch.as_object().unwrap()),
+                expected
+            );
         };
         check("disk", json!({}), "disk");
         check("disk", json!({"bs": "8k"}), "disk");

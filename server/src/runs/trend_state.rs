@@ -1,4 +1,4 @@
-//! The state of a series relative to its baseline. It is not stored; it follows from the runs.
+//! The state of a series relative to its baseline. It is computed from the runs, not stored.
 
 use crate::{
     error::Error,
@@ -18,12 +18,12 @@ use leadline_compare::{
 };
 use leadline_protocol::trend::{Baseline, SeriesState, TrendState};
 
-/// Maximum number of runs to read, newest first. A group has up to 50 runs, and the baseline may be
-/// old.
+/// Maximum number of runs to read, newest first. A group contains up to 50 runs, and the baseline
+/// may be old.
 pub(super) const MAX_SERIES_RUNS: u32 = 20_000;
 
 impl Runs {
-    /// The baseline of a series, and its state.
+    /// Returns the baseline and the state of a series.
     pub(super) async fn baseline_state(
         &self,
         series: &SeriesKey,
@@ -68,7 +68,7 @@ impl Runs {
             return Ok(without_comparison(TrendState::NotComparable, reason));
         }
         if baseline.runs.is_empty() {
-            let reason = "All runs of the baseline have been deleted. Pin another group.";
+            let reason = "All runs in the baseline have been deleted. Pin another group.";
             return Ok(without_comparison(TrendState::NotComparable, reason));
         }
         let runs = self.store.series_runs(series, MAX_SERIES_RUNS).await?;
@@ -78,15 +78,15 @@ impl Runs {
         };
         let request = Request {
             groups: vec![
-                groups::labeled(BASELINE_LABEL, baseline.runs.clone()),
-                groups::labeled(NEWEST_GROUP_LABEL, newest.clone()),
+                groups::select_labeled(BASELINE_LABEL, baseline.runs.clone()),
+                groups::select_labeled(NEWEST_GROUP_LABEL, newest.clone()),
             ],
             baseline: 0,
             threshold: stored.threshold_percent,
         };
         let mut state = match self.compare(request).await {
             Ok(comparison) => of_comparison(&comparison.assessment, newest),
-            // The result is damaged, or the run has been deleted in the meantime.
+            // The result is damaged, or the run has been deleted since.
             Err(error @ (Error::Conflict { .. } | Error::NotFound { .. })) => {
                 without_comparison(TrendState::NotComparable, error.to_string())
             }
@@ -94,7 +94,7 @@ impl Runs {
         };
         if !baseline.deleted_runs.is_empty() {
             state.reason += &format!(
-                " {} of {} runs of the baseline have been deleted.",
+                " {} of {} runs in the baseline have been deleted.",
                 baseline.deleted_runs.len(),
                 stored.runs.len()
             );

@@ -4,7 +4,7 @@ use crate::{
     clock::now_ms,
     error::Error,
     query::{page::check_page, trend},
-    runs::{Runs, detached, trend_state::MAX_SERIES_RUNS},
+    runs::{Runs, run_detached, trend_state::MAX_SERIES_RUNS},
     store::{
         baselines::{SeriesKey, StoredBaseline},
         trends::SeriesExtent,
@@ -36,7 +36,7 @@ impl Runs {
         let next_cursor = next_cursor.map(|(_, extent)| extent.newest);
         let mut series = Vec::with_capacity(found.len());
         for (key, extent) in found {
-            // A run may have been deleted in the meantime.
+            // A run may have been deleted since.
             series.extend(self.series(key, extent).await?);
         }
         Ok(TrendList {
@@ -115,7 +115,7 @@ impl Runs {
             is_damaged: false,
         };
         let (store, stored_key) = (self.store.clone(), key.clone());
-        let stored = detached(async move {
+        let stored = run_detached(async move {
             let stored = store.set_baseline(&stored_key, &baseline, MAX_BASELINES);
             Ok(stored.await?)
         });
@@ -123,7 +123,7 @@ impl Runs {
             return Err(Error::Conflict {
                 code: "too_many_baselines",
                 detail: format!(
-                    "The limit of {MAX_BASELINES} baselines is reached. Unpin one first."
+                    "The limit of {MAX_BASELINES} baselines has been reached. Unpin one first."
                 ),
             });
         }
@@ -136,13 +136,17 @@ impl Runs {
     /// Returns the runs in order, without duplicates.
     async fn check_baseline(&self, key: &SeriesKey, mut runs: Vec<u64>) -> Result<Vec<u64>, Error> {
         let invalid = |detail: String| {
-            let remedy = format!("Use 1 to {MAX_RUNS} complete runs of the series on one host.");
+            let remedy =
+                format!("Use 1 to {MAX_RUNS} complete runs from the series, all on one host.");
             Error::invalid("bad_value", "runs", detail, remedy)
         };
         runs.sort_unstable();
         runs.dedup();
         if runs.is_empty() || runs.len() > MAX_RUNS {
-            return Err(invalid(format!("The baseline has {} runs.", runs.len())));
+            return Err(invalid(format!(
+                "The baseline contains {} runs.",
+                runs.len()
+            )));
         }
         let mut host = None;
         for number in &runs {
@@ -154,7 +158,7 @@ impl Runs {
             if run.job_fingerprint.as_ref() != Some(&key.job_fingerprint)
                 || run.machine_fingerprint.as_ref() != Some(&key.machine_fingerprint)
             {
-                let detail = format!("Run #{number} is not a run of this series.");
+                let detail = format!("Run #{number} does not belong to this series.");
                 return Err(invalid(detail));
             }
             if run.status != RunStatus::Done {
@@ -165,7 +169,7 @@ impl Runs {
             }
             if *host.get_or_insert_with(|| run.host_fingerprint.clone()) != run.host_fingerprint {
                 let detail = format!(
-                    "The host of run #{number} differs from the host of run #{}.",
+                    "Run #{number} was measured on a different host than run #{}.",
                     runs[0]
                 );
                 return Err(invalid(detail));
@@ -176,7 +180,7 @@ impl Runs {
 
     pub(crate) async fn unpin(&self, key: SeriesKey) -> Result<(), Error> {
         let (store, deleted_key) = (self.store.clone(), key.clone());
-        let deleted = detached(async move { Ok(store.delete_baseline(&deleted_key).await?) });
+        let deleted = run_detached(async move { Ok(store.delete_baseline(&deleted_key).await?) });
         if !deleted.await? {
             return Err(Error::NotFound {
                 what: "baseline of this series".into(),

@@ -1,7 +1,6 @@
-//! The locks of a run: the devices under its targets and all devices below those, so that
-//! partitions of one disk are not tested at the same time. A target without a device locks its
-//! filesystem type instead, because two such filesystems may share memory or a lower filesystem.
-//! Pure.
+//! A run's locks: the devices under its targets and all devices below those, so partitions of one
+//! disk are never tested at the same time. A target without a device locks its filesystem type
+//! instead, because two such filesystems may share memory or a lower filesystem. Pure.
 
 use crate::scheduler::queue::{HOST_LOCK, Locks};
 use leadline_protocol::{
@@ -34,7 +33,7 @@ pub(crate) fn locks_for(jobs: &[ResolvedJob], devices: &DeviceList) -> Locks {
     locks
 }
 
-/// Lock shared by all runs of a study, so that they start in order.
+/// Lock shared by all runs in a study, which makes them start in order.
 pub(crate) fn study_lock(number: u64) -> String {
     format!("study #{number}")
 }

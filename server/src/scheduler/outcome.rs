@@ -83,7 +83,7 @@ impl RunEnd<'_> {
         reason.into()
     }
 
-    /// Reason for the failure of a run that has a report.
+    /// Why a run with a report failed.
     fn error_reason(&self, report: &Report) -> String {
         if let Some(first) = &report.errors.first {
             return format!(
@@ -103,7 +103,7 @@ impl RunEnd<'_> {
         }
     }
 
-    /// Reason for the failure of a run that has no report.
+    /// Why a run without a report failed.
     fn failure_reason(&self) -> String {
         if let Some(problem) = self.failure.and_then(|failure| failure.problems.first()) {
             return problem.detail.clone();

@@ -1,8 +1,8 @@
-//! The run queue: decides which runs may start, and why the other runs wait. Pure.
+//! The run queue: decides which runs may start, and why the others must wait. Pure.
 //!
 //! A run holds locks on the devices under its targets, or on their filesystem if there is no
 //! device. Runs that share a lock execute one at a time, in queue order; other runs may overtake
-//! them. The queue order of a run is its number, or that of the failed run that it retries. A run
+//! them. A run's queue order is its number or, for a retry, the number of the failed run. A run
 //! with the lock [`HOST_LOCK`] executes alone.
 
 use leadline_protocol::run::QueuePosition;
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Kernel names of devices, filesystems, or [`HOST_LOCK`].
 pub(crate) type Locks = BTreeSet<String>;
 
-/// Lock of runs that affect every other run, for example by dropping the page cache.
+/// Lock held by runs that affect all other runs, for example by dropping the page cache.
 pub(crate) const HOST_LOCK: &str = "this host (drop_caches)";
 
 /// Returns the first lock that two runs cannot hold at the same time.
@@ -32,14 +32,14 @@ fn latest_conflict<'a>(
 }
 
 /// See `locks::study_lock`.
-fn is_study(lock: &str) -> bool {
+fn is_study_lock(lock: &str) -> bool {
     lock.starts_with("study ")
 }
 
-/// Queue order and number of a run.
+/// A run's queue order and number.
 type Key = (u64, u64);
 
-fn key_of(runs: &BTreeMap<Key, Locks>, run: u64) -> Option<Key> {
+fn find_key(runs: &BTreeMap<Key, Locks>, run: u64) -> Option<Key> {
     runs.keys().find(|(_, number)| *number == run).copied()
 }
 
@@ -98,12 +98,12 @@ impl Queue {
 
     /// Returns the queue order of a waiting run.
     pub(crate) fn queue_order(&self, run: u64) -> Option<u64> {
-        key_of(&self.waiting, run).map(|(queue_order, _)| queue_order)
+        find_key(&self.waiting, run).map(|(queue_order, _)| queue_order)
     }
 
     /// Removes a waiting run and returns its locks.
     pub(crate) fn remove(&mut self, run: u64) -> Option<Locks> {
-        self.waiting.remove(&key_of(&self.waiting, run)?)
+        self.waiting.remove(&find_key(&self.waiting, run)?)
     }
 
     /// Starts the next run that may start.
@@ -134,7 +134,7 @@ impl Queue {
 
     /// Releases the locks of a running or hung run.
     pub(crate) fn finish(&mut self, run: u64) {
-        if let Some(key) = key_of(&self.running, run) {
+        if let Some(key) = find_key(&self.running, run) {
             self.running.remove(&key);
         }
         self.hung.remove(&run);
@@ -143,16 +143,16 @@ impl Queue {
     /// Releases the host and study locks of a run whose runner is stuck in the kernel. Locks on
     /// devices and filesystems are kept.
     pub(crate) fn hang(&mut self, run: u64) {
-        let running = key_of(&self.running, run).and_then(|key| self.running.remove(&key));
+        let running = find_key(&self.running, run).and_then(|key| self.running.remove(&key));
         if let Some(mut locks) = running {
-            locks.retain(|lock| lock != HOST_LOCK && !is_study(lock));
+            locks.retain(|lock| lock != HOST_LOCK && !is_study_lock(lock));
             self.hung.insert(run, locks);
         }
     }
 
     /// Returns the position of a waiting run.
     pub(crate) fn position(&self, run: u64) -> Option<QueuePosition> {
-        let key = key_of(&self.waiting, run)?;
+        let key = find_key(&self.waiting, run)?;
         Some(QueuePosition {
             position: self.waiting.range(..=key).count() as u64,
             reason: self.wait_reason(run).unwrap_or_else(|| "starting".into()),
@@ -170,7 +170,7 @@ impl Queue {
 
     /// Returns `None` if the run may start.
     fn wait_reason(&self, run: u64) -> Option<String> {
-        let key = key_of(&self.waiting, run)?;
+        let key = find_key(&self.waiting, run)?;
         let locks = self.waiting.get(&key)?;
         let hung = self.hung.iter();
         let mut held =
@@ -184,7 +184,7 @@ impl Queue {
         let predecessor = running.into_iter().chain(waiting);
         let predecessor = predecessor.max_by_key(|(other, _)| *other);
         if let Some(((_, other), shared)) = predecessor {
-            let preposition = if is_study(shared) { "in" } else { "on" };
+            let preposition = if is_study_lock(shared) { "in" } else { "on" };
             return Some(format!("waiting for #{other} {preposition} {shared}"));
         }
         let running = self.running.len();
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_of_a_study_start_in_order() {
+    fn runs_in_a_study_start_in_order() {
         let study = |number| Locks::from([study_lock(number)]);
         let mut queue = Queue::new(4);
         for (run, number) in [(1, 7), (2, 7), (3, 8)] {
@@ -340,7 +340,7 @@ mod tests {
         assert_eq!(start_all(&mut queue), [2]);
     }
 
-    /// A queue of runs with random locks. Some of the runs are running or hung.
+    /// A queue of runs with random locks, some of which are running or hung.
     fn random_queue(random: &mut StdRng) -> Queue {
         let mut queue = Queue::new(random.random_range(1..4));
         let names = ["vda", "vdb", "vdc", "study #1", "study #2", HOST_LOCK];
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_run_is_the_first_without_a_reason_to_wait() {
+    fn next_run_is_the_first_with_no_reason_to_wait() {
         let mut random = StdRng::seed_from_u64(256);
         for _ in 0..5_000 {
             let queue = random_queue(&mut random);

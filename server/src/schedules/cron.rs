@@ -16,13 +16,13 @@ const MAX_CHANGE: SignedDuration = SignedDuration::from_hours(25);
 pub(crate) struct ZonedCron {
     cron: Cron,
     zone: TimeZone,
-    /// True if neither minute nor hour contains `*`. As in cron(5), clock changes then neither lose
+    /// True if neither minute nor hour contains `*`. As in cron(5), clock changes then neither skip
     /// nor repeat due times. Otherwise, due times follow the clock: skipped local times do not
     /// occur, and repeated local times occur twice.
     is_fixed_time: bool,
 }
 
-/// `None` for an unknown name.
+/// Returns `None` if the name is unknown.
 pub(crate) fn parse_zone(name: &str) -> Option<TimeZone> {
     TimeZone::get(name).ok()
 }
@@ -36,12 +36,13 @@ pub(crate) fn zoned_cron(definition: &Definition) -> anyhow::Result<ZonedCron> {
     Ok(ZonedCron::new(cron, zone.ok_or_else(unknown)?))
 }
 
-/// A day of the zone.
+/// A day in the time zone.
 pub(crate) struct Day {
     pub start_ms: u64,
     /// Start of the next day, which is the end of this one.
     pub end_ms: u64,
-    /// Whether the day has no clock change. All regular days have the same due times in local time.
+    /// Whether no clock change affects the day. All regular days have the same due times in local
+    /// time.
     pub is_regular: bool,
 }
 
@@ -76,8 +77,8 @@ impl ZonedCron {
         milliseconds(last.timestamp())
     }
 
-    /// `instant` is monotonic and maps the local time of `after` to `after` or to an earlier
-    /// instant, so it is enough to check later local times.
+    /// `instant` is monotonic, and maps the local time of `after` to `after` or an earlier instant,
+    /// so only later local times need to be checked.
     fn next_fixed(&self, after: &Zoned) -> Option<u64> {
         let mut local = after.datetime();
         loop {
@@ -107,7 +108,8 @@ impl ZonedCron {
         }
     }
 
-    /// The first occurrence of a local time. A time that the clock skips occurs at the skip.
+    /// The first occurrence of a local time. A local time that the clock skips occurs at the moment
+    /// of the clock change.
     fn instant(&self, local: DateTime) -> Option<Timestamp> {
         let ambiguous = self.zone.to_ambiguous_timestamp(local);
         match ambiguous.offset() {
@@ -134,7 +136,7 @@ impl ZonedCron {
         })
     }
 
-    /// Local time.
+    /// Converts to local time.
     pub(crate) fn local(&self, at_ms: u64) -> Option<Zoned> {
         let at = Timestamp::from_millisecond(i64::try_from(at_ms).ok()?).ok()?;
         Some(at.to_zoned(self.zone.clone()))

@@ -9,7 +9,7 @@ use crate::store::schedule_starts::{Decision, Start};
 use leadline_protocol::schedule::StartResult;
 use state::NOT_RUNNING;
 
-/// A start with a longer delay is a catch-up.
+/// A start delayed by more than this is a catch-up.
 const LATE_MS: u64 = 60_000;
 /// If the clock is set back by more than this, the earlier time is assumed to be wrong.
 const MAX_SET_BACK_MS: u64 = 24 * 60 * 60 * 1000;
@@ -28,14 +28,14 @@ pub(crate) fn decide(state: &State, now_ms: u64) -> Option<Decision> {
     }
     let last = state.cron.last_until(now_ms)?;
     let mut starts = passed::results(state, first, last);
-    starts.push(latest(state, last, now_ms));
+    starts.push(decide_latest(state, last, now_ms));
     Some(Decision {
         handled_until_ms: last,
         starts,
     })
 }
 
-fn latest(state: &State, due_at_ms: u64, now_ms: u64) -> Start {
+fn decide_latest(state: &State, due_at_ms: u64, now_ms: u64) -> Start {
     // A catch-up runs now, which may be an hour or a month after its due time. Check both times.
     let quiet = quiet_reason(state, due_at_ms).or_else(|| quiet_reason(state, now_ms));
     if let Some(reason) = quiet {

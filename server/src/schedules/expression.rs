@@ -1,4 +1,4 @@
-//! Syntax of cron expressions. Pure.
+//! Cron expression syntax. Pure.
 
 use croner::{
     Cron,
@@ -6,7 +6,7 @@ use croner::{
 };
 
 const EXAMPLE: &str = "30 2 * * *";
-/// Nicknames of cron(5). There is no `@reboot`.
+/// Nicknames from cron(5), except `@reboot`.
 const NICKNAMES: [(&str, &str); 7] = [
     ("@yearly", "0 0 1 1 *"),
     ("@annually", "0 0 1 1 *"),
@@ -77,7 +77,7 @@ pub(crate) struct SyntaxError {
 }
 
 /// # Errors
-/// All invalid fields.
+/// Returns all invalid fields.
 pub(crate) fn check(text: &str) -> Result<Cron, Vec<SyntaxError>> {
     let text = text.trim();
     let is_nickname = NICKNAMES.iter().any(|(name, _)| is_name(name, text));
@@ -193,7 +193,7 @@ impl Field {
         value.filter(|value| (self.range.0..=self.range.1).contains(value))
     }
 
-    /// Parses the end of a range. Ranges of weekdays may end with Sunday (7).
+    /// Parses the end of a range. Weekday ranges may end with Sunday (7).
     fn end(&self, text: &str) -> Option<u8> {
         match self.value(text) {
             Some(0) if is_name("SUN", text) => Some(7),
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_the_field_its_text_and_its_values() {
+    fn errors_state_the_field_its_text_and_valid_values() {
         for (text, expected) in [
             ("60 * * * *", "The minute \"60\" is invalid."),
             ("* 25 * * *", "The hour \"25\" is invalid."),
@@ -293,7 +293,7 @@ mod tests {
         assert_eq!(errors[1].remedy, remedy);
     }
 
-    /// `expected` are the days of November 2026 (a Sunday is the first).
+    /// `expected`: the matching days in November 2026, which starts on a Sunday.
     #[track_caller]
     fn check_days(text: &str, expected: &[i8]) {
         let cron = check(text).unwrap();

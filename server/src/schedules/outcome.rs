@@ -1,4 +1,4 @@
-//! Stores the final status of the runs and studies of schedules.
+//! Stores the final status of scheduled runs and studies.
 
 use crate::{
     clock::now_ms,
@@ -12,16 +12,17 @@ use leadline_protocol::{status::RunStatus, study::summary::StudyStatus};
 const DELETED: &str = "Its runs were deleted.";
 
 impl Runs {
-    pub(super) async fn end_starts(&self) -> Result<(), Error> {
+    pub(super) async fn finish_ended_starts(&self) -> Result<(), Error> {
         for start in self.store.active_starts().await? {
             if let Some((status, reason)) = self.ended(&start).await? {
-                self.end_start(&start, status, reason.as_deref()).await?;
+                self.store_final_status(&start, status, reason.as_deref())
+                    .await?;
             }
         }
         Ok(())
     }
 
-    async fn end_start(
+    async fn store_final_status(
         &self,
         start: &ActiveStart,
         status: StudyStatus,
@@ -33,7 +34,9 @@ impl Runs {
             let name = &schedule.definition.name;
             run_failed(name, start, Some(status), reason, now_ms())
         });
-        let stored = self.store.end_start(start, status, reason, message);
+        let stored = self
+            .store
+            .store_final_status(start, status, reason, message);
         Ok(stored.await?)
     }
 

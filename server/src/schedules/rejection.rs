@@ -1,4 +1,4 @@
-//! Why the document of a schedule was rejected at a due time. Pure.
+//! Why a schedule's document was rejected at a due time. Pure.
 
 use crate::error::Error;
 
@@ -6,8 +6,8 @@ use crate::error::Error;
 pub(crate) const NO_CONFIRMATION: &str =
     "Schedules cannot confirm this. Run it manually once, or change the document.";
 
-/// The reason never contains a confirmation code: reasons are sent to webhooks, and anyone who has
-/// the code can confirm that the data is overwritten.
+/// The reason never contains a confirmation code: reasons are sent to webhooks, and anyone with the
+/// code could confirm overwriting the data.
 pub(super) fn reason(error: &Error) -> String {
     let Error::Rejected(problems) = error else {
         return error.to_string();

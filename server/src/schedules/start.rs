@@ -1,4 +1,4 @@
-//! Starts the runs and studies of schedules.
+//! Starts scheduled runs and studies.
 
 use crate::{
     clock::now_ms,
@@ -39,7 +39,7 @@ impl Runs {
                 Err(error) => error.to_string(),
             };
             if !error.is_empty() && error != logged {
-                tracing::error!("cannot start the runs of schedules: {error}");
+                tracing::error!("cannot start scheduled runs: {error}");
             }
             logged = error;
         }
@@ -47,7 +47,7 @@ impl Runs {
 
     async fn tick_schedules(&self, now_ms: u64) -> Result<(), Error> {
         // First, complete the starts that the previous server process did not complete.
-        self.end_starts().await?;
+        self.finish_ended_starts().await?;
         self.start_pending(now_ms).await?;
         let mut active = self.store.active_starts().await?;
         for schedule in self.store.schedules().await? {
@@ -92,13 +92,13 @@ impl Runs {
     async fn start_pending(&self, now_ms: u64) -> Result<(), Error> {
         for start in self.store.active_starts().await? {
             if is_pending(&start) {
-                self.start_one(&start, now_ms).await?;
+                self.start_scheduled(&start, now_ms).await?;
             }
         }
         Ok(())
     }
 
-    async fn start_one(&self, start: &ActiveStart, now_ms: u64) -> Result<(), Error> {
+    async fn start_scheduled(&self, start: &ActiveStart, now_ms: u64) -> Result<(), Error> {
         // The server may have been killed after it queued the run.
         let key = key(start);
         match self.store.find_key(&key).await? {
@@ -112,7 +112,7 @@ impl Runs {
             }
             Some(KeyUse::Reused) | None => {}
         }
-        if let Some((result, reason)) = self.obstacle(start, now_ms).await? {
+        if let Some((result, reason)) = self.reason_to_abandon(start, now_ms).await? {
             self.finish_start(start, result, &reason).await?;
             return Ok(());
         }
@@ -156,8 +156,8 @@ impl Runs {
             .await
     }
 
-    /// Returns why a pending start must be abandoned, if so.
-    async fn obstacle(
+    /// Returns the reason to abandon a pending start, if there is one.
+    async fn reason_to_abandon(
         &self,
         start: &ActiveStart,
         now_ms: u64,
@@ -207,14 +207,15 @@ impl Runs {
         Ok(self.store.link_start(start.id, run, study).await?)
     }
 
-    /// Returns why a run must not leave the queue now, if so. Only the first run of a study waits
-    /// for quiet hours to end; it is skipped, together with the remaining runs of the study.
+    /// Returns why a scheduled run must be skipped instead of leaving the queue, if there is a
+    /// reason. Quiet hours apply only to the first run in a study; if it is skipped, so are the
+    /// remaining runs.
     pub(crate) async fn skip_in_quiet_hours(
         &self,
         run: u64,
         study: Option<u64>,
     ) -> anyhow::Result<Option<String>> {
-        let Some((start, is_skipped)) = self.store.start_of(run, study).await? else {
+        let Some((start, is_skipped)) = self.store.find_start(run, study).await? else {
             return Ok(None);
         };
         if is_skipped {

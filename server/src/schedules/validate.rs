@@ -22,7 +22,7 @@ use serde_json::Value;
 const DEFAULT_ZONE: &str = "UTC";
 const FIELD: &str = "document";
 
-/// The document of a schedule.
+/// A schedule's document.
 pub(crate) enum Document {
     Run(Box<RunRequest>),
     Study(Box<StudyRequest>),
@@ -31,7 +31,7 @@ pub(crate) enum Document {
 /// Parses the document and adds the schedule's tags to it.
 ///
 /// # Errors
-/// All invalid fields.
+/// Returns all invalid fields.
 pub(crate) fn parse_document(document: &Value, tags: &[String]) -> Result<Document, Vec<Problem>> {
     let add = |own: &mut Option<Vec<String>>| {
         let own = own.get_or_insert_default();
@@ -68,7 +68,7 @@ pub(crate) fn problems(request: &ScheduleRequest) -> Vec<Problem> {
 }
 
 impl Runs {
-    /// Plans the document for the current state of this host.
+    /// Plans the document for this host's current state.
     pub(super) async fn check_schedule(
         &self,
         request: ScheduleRequest,
@@ -76,7 +76,7 @@ impl Runs {
         let found = problems(&request);
         let definition = definition(request).map_err(|_| Error::Rejected(found))?;
         let document = parse_document(&definition.document, &definition.tags);
-        let document = document.map_err(|problems| in_document(problems, FIELD))?;
+        let document = document.map_err(|problems| prefix_field_paths(problems, FIELD))?;
         let (problems, confirmations, has_confirm) = match &document {
             Document::Run(run) => {
                 let plan = self.plan(run.as_ref().clone()).await?;
@@ -92,16 +92,16 @@ impl Runs {
             }
         };
         if has_confirm || !confirmations.is_empty() {
-            return Err(destructive(&confirmations));
+            return Err(needs_confirmation_error(&confirmations));
         }
         if !problems.is_empty() {
-            return Err(in_document(problems, FIELD));
+            return Err(prefix_field_paths(problems, FIELD));
         }
         Ok(definition)
     }
 }
 
-fn destructive(confirmations: &[Confirmation]) -> Error {
+fn needs_confirmation_error(confirmations: &[Confirmation]) -> Error {
     let targets: Vec<&str> = confirmations
         .iter()
         .map(|entry| entry.text.as_str())
@@ -114,11 +114,11 @@ fn destructive(confirmations: &[Confirmation]) -> Error {
         "needs_confirmation",
         FIELD,
         format!("{detail} Such runs cannot be scheduled, because a person must confirm each one."),
-        "Use new files below a target root, or reads.",
+        "Use new files in a target root, or only read.",
     )
 }
 
-fn in_document(problems: Vec<Problem>, path: &str) -> Error {
+fn prefix_field_paths(problems: Vec<Problem>, path: &str) -> Error {
     let problems = problems.into_iter();
     let path = format!("{path}.");
     Error::Rejected(
@@ -193,7 +193,7 @@ fn definition(request: ScheduleRequest) -> Result<Definition, Vec<Problem>> {
         quiet_hours: request.quiet_hours,
         enabled: request.enabled.unwrap_or(true),
     };
-    match starts_sometime(&definition) {
+    match can_ever_start(&definition) {
         true => Ok(definition),
         false => Err(vec![Problem::invalid(
             "bad_value",
@@ -204,7 +204,7 @@ fn definition(request: ScheduleRequest) -> Result<Definition, Vec<Problem>> {
     }
 }
 
-fn starts_sometime(definition: &Definition) -> bool {
+fn can_ever_start(definition: &Definition) -> bool {
     let next = |cron| next_start(definition, &cron, now_ms());
     zoned_cron(definition).is_ok_and(|cron| next(cron).is_some())
 }

@@ -1,4 +1,4 @@
-//! `leadline backup`: copies the database, even while the server is running.
+//! `leadline backup`: copies the database. The server may be running.
 
 use crate::{config::DataDir, store::backup::copy};
 use anyhow::Context;

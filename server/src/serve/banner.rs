@@ -38,7 +38,7 @@ impl Banner<'_> {
         if config.tokens.is_some() {
             let data_dir = config.data_dir.display();
             let what = match self.login_path {
-                Some(_) => "this link works once, within an hour. For another, run ",
+                Some(_) => "this link works once and expires in an hour. For another, run ",
                 None => "",
             };
             writeln!(out, "  Sign in  {what}leadline login --data-dir {data_dir}")?;
@@ -82,7 +82,7 @@ pub(crate) fn url(mut address: SocketAddr) -> String {
 /// Prints the checks that this host fails.
 pub(crate) async fn print_host_problems(runner: Runner) {
     let lines: Vec<String> = match runner.doctor().await {
-        Err(error) => vec![format!("  Runner   not available, runs will fail: {error}")],
+        Err(error) => vec![format!("  Runner   not available; runs will fail: {error}")],
         Ok(doctor) => doctor
             .checks
             .into_iter()

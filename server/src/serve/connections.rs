@@ -20,7 +20,7 @@ use tokio::{
     sync::{Semaphore, watch},
 };
 
-/// Timeout for request headers, and for idle connections between requests: hyper has one timer for
+/// Timeout for request headers, and for idle connections between requests: hyper uses one timer for
 /// both.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -85,9 +85,8 @@ async fn serve_with(
     stopping.closed().await;
 }
 
-/// Sends small messages without delay. If the peer does not acknowledge data within the timeout,
-/// the kernel closes the connection (`TCP_USER_TIMEOUT`, tcp(7)), even if the peer's receive window
-/// is closed.
+/// Disables Nagle's algorithm. If the peer does not acknowledge data within the timeout, the kernel
+/// closes the connection (`TCP_USER_TIMEOUT`, tcp(7)), even if the peer's receive window is closed.
 fn configure(stream: &mut TcpStream, send_timeout: Duration) {
     let configured = stream.set_nodelay(true).and_then(|()| {
         let milliseconds = send_timeout.as_millis() as u32;
@@ -107,7 +106,7 @@ mod tests {
 
     const TIMEOUT: Duration = Duration::from_millis(200);
 
-    /// Connects to a server with a short timeout.
+    /// Starts a server with short timeouts and connects to it.
     async fn connect() -> TcpStream {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -148,7 +147,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn stop_waits_for_active_requests() {
+    async fn shutdown_waits_for_active_requests() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let slow = || async {

@@ -1,5 +1,5 @@
-//! Lock on the data directory. It prevents two servers with the same data from starting the same
-//! runs.
+//! Lock on the data directory. It prevents two servers that use the same directory from starting
+//! the same runs.
 
 use crate::lock_holder::{LockKind, lock_holder};
 use anyhow::Context;
@@ -15,8 +15,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Grace period. The lock of a killed server is held until the runner process that it was starting
-/// has called exec.
+/// Grace period: a killed server's lock is held until the runner process that it was starting has
+/// called exec.
 const WAIT: Duration = Duration::from_secs(1);
 const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 
@@ -52,7 +52,7 @@ impl DataDirLock {
                 Err(Errno::WOULDBLOCK) if started.elapsed() < WAIT => {
                     tokio::time::sleep(RETRY_INTERVAL).await;
                 }
-                Err(Errno::WOULDBLOCK) => anyhow::bail!(in_use(data_dir, &path)),
+                Err(Errno::WOULDBLOCK) => anyhow::bail!(in_use_message(data_dir, &path)),
                 Err(error) => {
                     return Err(error).with_context(|| format!("locking {}", path.display()));
                 }
@@ -73,7 +73,7 @@ fn try_lock(file: &File) -> Result<(), Errno> {
 }
 
 /// `lock`: the file with the other server's address, unless it was removed.
-fn in_use(data_dir: &Path, lock: &Path) -> String {
+fn in_use_message(data_dir: &Path, lock: &Path) -> String {
     let holder = lock_holder(data_dir, LockKind::Flock);
     let server = holder.map_or_else(String::new, |holder| format!(" ({holder})"));
     let address = std::fs::read_to_string(lock).unwrap_or_default();

@@ -29,7 +29,7 @@ struct LoginLink {
 /// Prints a link that signs in one browser.
 ///
 /// # Errors
-/// No server is running on the data directory, or it rejects the token.
+/// No server is using the data directory, or it rejects the token.
 pub async fn login(args: LoginArgs) -> anyhow::Result<()> {
     let directory = args.data.dir.display();
     let address = fs::read_to_string(args.data.dir.join("lock"))
@@ -38,7 +38,7 @@ pub async fn login(args: LoginArgs) -> anyhow::Result<()> {
     let token = match args.token {
         Some(token) => token,
         None => fs::read_to_string(args.data.dir.join("token")).with_context(|| {
-            format!("cannot read the token in {directory}. Pass --token, or run this as the owner of the file")
+            format!("cannot read the token in {directory}. Pass --token, or run this as the file's owner")
         })?,
     };
     let link = new_link(&origin, token.trim())
@@ -65,7 +65,7 @@ async fn new_link(origin: &str, token: &str) -> anyhow::Result<LoginLink> {
     let body = to_bytes(Body::new(response.into_body()), MAX_RESPONSE).await?;
     match status {
         StatusCode::CREATED => Ok(serde_json::from_slice(&body)?),
-        StatusCode::UNAUTHORIZED => bail!("the server has a different token"),
+        StatusCode::UNAUTHORIZED => bail!("the server uses a different token"),
         StatusCode::NOT_FOUND => bail!("the server does not require sign-in: open {origin}/"),
         _ => bail!(
             "the server responded with {status}: {}",

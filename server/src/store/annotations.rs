@@ -7,11 +7,11 @@ use sqlx::{FromRow, Row, query, query_as, query_scalar, sqlite::SqliteRow};
 
 /// Result of an insertion.
 #[derive(Debug)]
-pub(crate) enum Annotated {
+pub(crate) enum InsertOutcome {
     Done(Annotation),
     /// The run does not exist.
     Missing,
-    /// The run has the maximum number of annotations.
+    /// The run already has the maximum number of annotations.
     Full,
 }
 
@@ -29,7 +29,7 @@ impl FromRow<'_, SqliteRow> for StoredAnnotation {
 }
 
 impl Store {
-    /// The annotations of a run, in chronological order.
+    /// A run's annotations, in chronological order.
     pub(crate) async fn annotations(&self, run: u64) -> Result<Vec<Annotation>> {
         let rows: Vec<StoredAnnotation> =
             query_as("SELECT * FROM annotations WHERE run = ? ORDER BY t_ms, number")
@@ -45,7 +45,7 @@ impl Store {
         request: AnnotationRequest,
         limit: u32,
         now_ms: u64,
-    ) -> Result<Annotated> {
+    ) -> Result<InsertOutcome> {
         let mut transaction = self.begin().await?;
         let connection = &mut transaction.connection;
         let run = run.cast_signed();
@@ -56,10 +56,10 @@ impl Store {
         .fetch_one(&mut *connection)
         .await?;
         if !exists {
-            return Ok(Annotated::Missing);
+            return Ok(InsertOutcome::Missing);
         }
         if count >= limit {
-            return Ok(Annotated::Full);
+            return Ok(InsertOutcome::Full);
         }
         let AnnotationRequest { t_ms, text } = request;
         let number = query_scalar(
@@ -72,7 +72,7 @@ impl Store {
         .fetch_one(&mut *connection)
         .await?;
         transaction.commit().await?;
-        Ok(Annotated::Done(Annotation {
+        Ok(InsertOutcome::Done(Annotation {
             number,
             t_ms,
             text,

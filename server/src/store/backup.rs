@@ -1,4 +1,4 @@
-//! Consistent backups of the database, even while the server is running.
+//! Makes consistent backups of the database, even while the server is running.
 
 use anyhow::{Context, Result, ensure};
 use sqlx::{
@@ -11,7 +11,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Number of pre-migration backups to keep next to the database.
+/// Number of pre-migration backups to keep in the database's directory.
 const KEPT_BACKUPS: usize = 2;
 const PRIVATE: u32 = 0o600;
 
@@ -31,7 +31,7 @@ pub(crate) async fn copy(database: &Path, to: &Path) -> Result<()> {
 }
 
 /// Before a migration, copies the database to `leadline-vN.db` in the same directory.
-pub(super) async fn before_migration(
+pub(super) async fn back_up_before_migration(
     connection: &mut SqliteConnection,
     database: &Path,
     version: i64,
@@ -41,7 +41,7 @@ pub(super) async fn before_migration(
     let _ = fs::remove_file(&to);
     copy_into(connection, &to).await?;
     tracing::info!(copy = %to.display(), "backed up the database before migrating it");
-    for (_, old) in copies(database)?.into_iter().rev().skip(KEPT_BACKUPS) {
+    for (_, old) in list_backups(database)?.into_iter().rev().skip(KEPT_BACKUPS) {
         fs::remove_file(old)?;
     }
     Ok(())
@@ -55,7 +55,7 @@ pub(super) async fn copy_into(connection: &mut SqliteConnection, to: &Path) -> R
         .mode(PRIVATE)
         .open(to);
     let file = create.with_context(|| format!("cannot create {}", to.display()))?;
-    let name = to.to_str().context("the name of the copy is not UTF-8")?;
+    let name = to.to_str().context("the path of the copy is not UTF-8")?;
     let copied = sqlx::query("VACUUM INTO ?")
         .bind(name)
         .execute(connection)
@@ -68,8 +68,8 @@ pub(super) async fn copy_into(connection: &mut SqliteConnection, to: &Path) -> R
     Ok(())
 }
 
-/// Versions and paths of the backups next to a database, oldest first.
-fn copies(database: &Path) -> Result<Vec<(u64, PathBuf)>> {
+/// Returns the versions and paths of the backups in a database's directory, oldest first.
+fn list_backups(database: &Path) -> Result<Vec<(u64, PathBuf)>> {
     let directory = database.parent().unwrap_or(Path::new("."));
     let mut found = Vec::new();
     for entry in fs::read_dir(directory)? {

@@ -10,7 +10,7 @@ use sqlx::{Row, SqliteConnection, query, sqlite::SqliteRow};
 pub(super) const SELECT: &str = "SELECT *, CAST(quote(job_fingerprint) || ',' || quote(machine_fingerprint) || ',' || quote(runs)
         || ',' || quote(threshold_percent) || ',' || quote(pinned_at_ms) AS BLOB) AS content FROM baselines";
 
-/// Stored for damaged data. It never equals a real checksum.
+/// Stored for damaged data. It never matches a real checksum.
 const NEVER: [u8; 0] = [];
 
 pub(super) fn integrity(row: &SqliteRow) -> sqlx::Result<Integrity> {
@@ -34,8 +34,8 @@ pub(super) async fn store(
 }
 
 /// Stores the checksum of a baseline that the transaction has changed. `before`: whether the
-/// baseline was intact. A damaged baseline stays damaged, because a new checksum would certify the
-/// damage.
+/// baseline was intact. A damaged baseline stays damaged, because a new checksum would make it look
+/// intact.
 pub(super) async fn update(
     connection: &mut SqliteConnection,
     job: &str,

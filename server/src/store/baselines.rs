@@ -67,7 +67,7 @@ impl Store {
             .await?)
     }
 
-    /// Returns which of these runs exist, in order.
+    /// Returns the existing ones among these runs, in order.
     pub(crate) async fn existing_runs(&self, runs: &[u64]) -> Result<Vec<u64>> {
         let sql = "SELECT number FROM runs WHERE number IN (SELECT value FROM json_each(?)) ORDER BY number";
         Ok(query_scalar(sql)
@@ -130,7 +130,7 @@ impl Store {
 }
 
 /// Moves a baseline to the new fingerprints of its series, read from one of its runs.
-pub(super) async fn follow(
+pub(super) async fn move_with_series(
     connection: &mut SqliteConnection,
     run: u64,
     job: &str,
@@ -186,7 +186,7 @@ mod tests {
 
     /// A new version changes the fingerprints of a series, so its baseline moves.
     #[tokio::test]
-    async fn a_baseline_that_moves_stays_as_it_was() {
+    async fn moving_a_baseline_preserves_it() {
         let changes = [
             ("pinned_at_ms = 1", Integrity::Intact),
             ("threshold_percent = 50", Integrity::Damaged),
@@ -206,7 +206,9 @@ mod tests {
             let changed = raw_sql(AssertSqlSafe(sql)).execute(&mut database);
             changed.await.unwrap();
             for (run, fingerprint) in [(8, "c"), (9, "d"), (7, "e"), (7, "e")] {
-                follow(&mut database, run, fingerprint, "b").await.unwrap();
+                move_with_series(&mut database, run, fingerprint, "b")
+                    .await
+                    .unwrap();
             }
             let row = query(baseline_digest::SELECT)
                 .fetch_one(&mut database)

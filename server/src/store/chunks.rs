@@ -20,7 +20,7 @@ impl Chunk {
     }
 }
 
-/// Returns the first chunk that has samples at or after `seq`.
+/// Returns the first chunk that contains samples at or after `seq`.
 pub(super) async fn from_seq(
     connection: &mut SqliteConnection,
     run: u64,
@@ -35,7 +35,7 @@ pub(super) async fn from_seq(
     row.await?.map(decode).transpose()
 }
 
-/// Returns the first chunk that has samples after a position.
+/// Returns the first chunk that contains samples after a position.
 pub(super) async fn after(
     connection: &mut SqliteConnection,
     run: u64,

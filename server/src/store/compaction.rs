@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 const MIN_ROLLUPS: u32 = 300;
 /// Samples per chunk.
 const SAMPLES: usize = 200;
-/// Number of an active run's newest samples that stay in `events`.
+/// Number of an active run's newest samples that remain in `events`.
 const KEPT_SAMPLES: usize = 600;
 
 /// JSON lists of statuses.
@@ -35,7 +35,7 @@ impl Store {
         let Some(&(run, next_seq)) = self.compactions(ENDED).await?.first() else {
             return Ok(false);
         };
-        // Keep the last samples uncompressed: the last sample of a run must be in `events`.
+        // Keep the last samples uncompressed: a run's last sample must be in `events`.
         let rows = self.sample_rows(run, next_seq, SAMPLES).await?;
         if rows.len() < SAMPLES {
             return self.finish_compaction(run, next_seq).await;
@@ -81,7 +81,7 @@ impl Store {
         let last = first + length as i64 - 1;
         let last_t_ms = rows[length - 1].1;
         let rows = rows[..length].to_vec();
-        let data = in_background(move || chunk::encode(samples::parse(&rows)?)).await?;
+        let data = run_at_low_priority(move || chunk::encode(samples::parse(&rows)?)).await?;
 
         let mut transaction = self.begin_unsynced().await?;
         let connection = &mut transaction.connection;
@@ -91,7 +91,7 @@ impl Store {
             .bind(last)
             .execute(&mut *connection)
             .await?;
-        // A different count means that the run was deleted in the meantime.
+        // A different count means that the run has been deleted since.
         if removed.rows_affected() == length as u64 {
             query("INSERT INTO sample_chunks (run, first_seq, last_seq, last_t_ms, data) VALUES (?, ?, ?, ?, ?)")
                 .bind(run)
@@ -145,7 +145,7 @@ impl Store {
 }
 
 /// Runs CPU-bound work on a lowest-priority thread, because a run may be active.
-pub(super) async fn in_background<T: Send + 'static>(
+pub(super) async fn run_at_low_priority<T: Send + 'static>(
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
     let (sender, receiver) = oneshot::channel();

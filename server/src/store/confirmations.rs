@@ -5,19 +5,19 @@ use anyhow::Result;
 use sqlx::{SqliteConnection, sqlite::SqliteRow};
 use std::{collections::BTreeSet, time::Duration};
 
-/// Longer than a confirmation remains valid.
+/// Longer than confirmations remain valid.
 const LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Why a run or study was not created.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) enum NotCreated {
+pub(crate) enum CreateError {
     KeyUsed(KeyUse),
     /// This confirmation has already been used by another run.
     ConfirmationUsed(String),
 }
 
-/// Marks confirmations as used. Returns one that had already been used, if any.
-pub(super) async fn use_all(
+/// Marks confirmations as used. Returns a confirmation that had already been used, if any.
+pub(super) async fn mark_used(
     connection: &mut SqliteConnection,
     confirm: &[String],
     now_ms: u64,

@@ -1,4 +1,4 @@
-//! Messages to webhooks. They are stored together with the change that they report, and sent later.
+//! Webhook messages. They are stored together with the change that they report, and sent later.
 
 use crate::store::{Store, rows::variant};
 use anyhow::Result;
@@ -22,7 +22,7 @@ pub(crate) struct PendingDelivery {
     pub id: String,
     pub webhook: u64,
     pub body: String,
-    /// Earlier attempts.
+    /// Number of earlier attempts.
     pub attempts: u32,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct PendingDelivery {
 pub(crate) struct Attempt {
     pub status: DeliveryStatus,
     pub result: String,
-    /// Time of the next attempt of a pending message.
+    /// Time of the next attempt to deliver a pending message.
     pub next_attempt_ms: u64,
 }
 
@@ -73,7 +73,7 @@ impl Store {
         .await?)
     }
 
-    /// Adds a message to one receiver.
+    /// Adds a message for one receiver.
     pub(crate) async fn insert_delivery(
         &self,
         webhook: u64,
@@ -123,7 +123,7 @@ impl Store {
     }
 }
 
-/// Adds a message to all receivers that subscribe to its event.
+/// Adds a message for all receivers that subscribe to its event.
 pub(super) async fn publish(
     connection: &mut SqliteConnection,
     message: &WebhookMessage,

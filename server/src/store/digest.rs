@@ -17,22 +17,22 @@ const CONTENT: &str = "SELECT run, CAST(report AS BLOB) AS report, CAST(run_deta
 /// Separator between hashed strings, which never contain this byte.
 const SEPARATOR: [u8; 1] = [0];
 
-/// SHA-256.
+/// A SHA-256 checksum.
 type Checksum = [u8; 32];
 
-/// Bits of column `checksums`.
+/// Bits in the `checksums` column.
 const RESULT_BIT: i64 = 2;
 const SUMMARY_BIT: i64 = 4;
 
 /// Checksums computed from the current results, and the stored checksums.
 struct Checksums {
     /// Covers the run's report, verdict and findings, and the event with the same content.
-    result: Compared,
-    /// Covers the result columns of table `runs`, which lists show.
-    summary: Compared,
+    result: ChecksumPair,
+    /// Covers the result columns of the `runs` table, which are shown in lists.
+    summary: ChecksumPair,
 }
 
-struct Compared {
+struct ChecksumPair {
     now: Checksum,
     stored: Option<Vec<u8>>,
     /// Whether a checksum has ever been stored; it may have been removed since.
@@ -54,15 +54,15 @@ pub(super) async fn store(connection: &mut SqliteConnection, run: u64) -> sqlx::
 
 /// Whether a run or its result does not match its checksums. Data without checksums is not checked.
 pub(super) async fn is_damaged(connection: &mut SqliteConnection, run: u64) -> sqlx::Result<bool> {
-    Ok(!damaged(connection, &[run]).await?.is_empty())
+    Ok(!find_damaged(connection, &[run]).await?.is_empty())
 }
 
 /// Returns the runs that do not match their checksums, or whose results do not.
-pub(super) async fn damaged(
+pub(super) async fn find_damaged(
     connection: &mut SqliteConnection,
     runs: &[u64],
 ) -> sqlx::Result<BTreeSet<u64>> {
-    let mut damaged = run_digest::damaged(connection, runs).await?;
+    let mut damaged = run_digest::find_damaged(connection, runs).await?;
     let mut rows = query(CONTENT).bind(Json(runs)).fetch(connection);
     while let Some(row) = rows.try_next().await? {
         let found = Checksums::new(&row)?;
@@ -73,7 +73,7 @@ pub(super) async fn damaged(
     Ok(damaged)
 }
 
-impl Compared {
+impl ChecksumPair {
     fn differs(&self) -> bool {
         match &self.stored {
             Some(stored) => *stored != self.now,
@@ -93,7 +93,7 @@ impl Checksums {
     fn new(row: &SqliteRow) -> sqlx::Result<Self> {
         let checksums: i64 = row.try_get("checksums")?;
         let compared = |now, column, bit| {
-            Ok::<_, sqlx::Error>(Compared {
+            Ok::<_, sqlx::Error>(ChecksumPair {
                 now,
                 stored: row.try_get(column)?,
                 is_stored: checksums & bit != 0,

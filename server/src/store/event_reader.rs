@@ -18,7 +18,7 @@ use std::{ops::Range, sync::Arc};
 /// Samples per page: a few hundred KiB.
 const SAMPLES_PER_PAGE: u32 = 256;
 
-/// First event of an epoch. In every epoch except 0, it is also the last event of the run.
+/// First event of an epoch. In every epoch except 0, it is also the run's last event.
 #[derive(Debug, Deserialize)]
 pub(crate) struct EpochStart {
     pub seq: u64,
@@ -85,7 +85,7 @@ impl Store {
     }
 
     /// Returns the next page of samples after a position and up to `to_ms` (relative to the start
-    /// of the run), in order. Empty at the end.
+    /// of the run), in order. Returns an empty page at the end.
     pub(crate) async fn samples_after(
         &self,
         run: u64,

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use sqlx::SqliteConnection;
 use std::sync::Arc;
 
-/// Value of column `type`. An alias is needed because serde borrows fields that are declared as
-/// references.
+/// Value of the `type` column. An alias is required because serde borrows fields that are declared
+/// as references.
 type Kind = &'static str;
 
 const SAMPLE: Kind = "sample";
@@ -96,7 +96,7 @@ impl EventRow {
         }
     }
 
-    /// Creates an event of the first epoch.
+    /// Creates an event in the first epoch.
     pub(crate) fn new(seq: u64, t_ms: f64, body: &EventBody) -> serde_json::Result<Self> {
         Self::with_epoch(seq, t_ms, 0, body)
     }

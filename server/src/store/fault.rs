@@ -3,7 +3,7 @@
 use std::error::Error;
 
 /// Primary SQLite result codes (<https://www.sqlite.org/rescode.html>) that depend on the state of
-/// the file or its disk.
+/// the file or of its disk.
 const BUSY: u32 = 5;
 const LOCKED: u32 = 6;
 const FULL: u32 = 13;
@@ -13,15 +13,19 @@ const UNAVAILABLE: [u32; 7] = [7, 8, 10, 11, 14, 15, 26];
 /// Why the database does not accept writes. The text includes a remedy.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub(crate) enum StoreFault {
-    #[error("The disk that holds the database is full. Free some space; the server then resumes.")]
+    #[error(
+        "The disk that holds the database is full. Free some space, and the server will resume."
+    )]
     Full,
     /// The process that holds the lock, if known.
     #[error(
-        "The database is locked by {}. Close it; the server then resumes.",
+        "The database is locked by {}. Close it, and the server will resume.",
         .0.as_deref().unwrap_or("another process")
     )]
     Locked(Option<String>),
-    #[error("Cannot write to the database ({0}). Check its disk; the server then resumes.")]
+    #[error(
+        "Cannot write to the database ({0}). Check its disk. The server resumes once writes work."
+    )]
     Unavailable(String),
     #[error(
         "{0} was deleted or replaced while the server was running. Move the original file back, or stop the server and restore a backup."
@@ -42,7 +46,7 @@ impl StoreFault {
 
     /// The fault that caused an error. Returns `None` for errors that would recur on a retry.
     pub(crate) fn from_error(error: &anyhow::Error) -> Option<Self> {
-        // `downcast_ref` finds contexts only, and the chain contains causes only, so both are
+        // `downcast_ref` finds only contexts, and the chain contains only causes, so both are
         // checked.
         let fault = error.downcast_ref::<Self>().cloned();
         fault.or_else(|| error.chain().find_map(cause))

@@ -1,9 +1,9 @@
-//! Run fingerprints, which lists, histories and trends filter by, and the metric values that trends
-//! show.
+//! Run fingerprints, by which lists, histories and trends are filtered, and the metric values shown
+//! in trends.
 
 use crate::store::{
     Store, baselines,
-    compaction::{ENDED, in_background},
+    compaction::{ENDED, run_at_low_priority},
     digest,
     rows::json,
     run_digest::{FINAL, Integrity},
@@ -46,8 +46,8 @@ pub(super) async fn update(connection: &mut SqliteConnection, run: u64) -> sqlx:
 }
 
 impl Store {
-    /// Computes the fingerprints of some ended runs that have none of the current version, in one
-    /// transaction. Each run is tried once per version. Returns false if there was nothing to do.
+    /// Computes the fingerprints of some ended runs that lack current ones, in one transaction.
+    /// Each run is tried once per version. Returns false if there was nothing to do.
     pub(crate) async fn fingerprint_step(&self) -> Result<bool> {
         let rows = query(
             "SELECT number, resolved, host_facts, report, findings, sample_ms FROM runs JOIN run_details ON run = number
@@ -63,7 +63,7 @@ impl Store {
             return Ok(false);
         }
         let rows_read = rows.len();
-        let computed = in_background(move || compute_all(&rows)).await?;
+        let computed = run_at_low_priority(move || compute_all(&rows)).await?;
         let mut transaction = self.begin_unsynced().await?;
         for (run, mut fingerprints) in computed {
             let connection = &mut transaction.connection;
@@ -143,7 +143,7 @@ async fn write(
     .await?;
     write_values(connection, run, fingerprints.values.as_deref()).await?;
     if let (Some(job), Some(machine)) = (&fingerprints.job, &fingerprints.machine) {
-        baselines::follow(connection, run, job, machine).await?;
+        baselines::move_with_series(connection, run, job, machine).await?;
     }
     Ok(())
 }
@@ -175,7 +175,7 @@ pub(super) fn read_values(row: &SqliteRow) -> sqlx::Result<Option<RunValues>> {
     let run: u64 = row.try_get("number")?;
     let is_current = row.try_get::<u32, _>("fingerprint_version")? >= VERSION;
     let is_intact = |content: &str, sha256: &[u8]| {
-        // Before version 29, the checksum did not cover the number of the run.
+        // Before version 29, the checksum did not cover the run number.
         *sha256 == checksum(run, content) || (!is_current && *sha256 == *Sha256::digest(content))
     };
     let intact = content
@@ -184,7 +184,7 @@ pub(super) fn read_values(row: &SqliteRow) -> sqlx::Result<Option<RunValues>> {
     Ok(intact.and_then(|(content, _)| serde_json::from_str(content).ok()))
 }
 
-/// Hashes the run number too, so that swapping the values of two runs is detected.
+/// Also hashes the run number, so swapping the values of two runs is detected.
 fn checksum(run: u64, values: &str) -> [u8; 32] {
     let mut digest = Sha256::new();
     digest.update(run.to_le_bytes());

@@ -28,7 +28,7 @@ pub(crate) struct ForeignRun {
     pub tags: Vec<String>,
     pub host: Option<String>,
     pub workload: WorkloadSummary,
-    /// Options of the jobs, as the program printed them.
+    /// Job options, as printed by the program.
     pub options: Vec<Value>,
     pub result: RunResult,
     /// `Done` or `Failed`.
@@ -46,9 +46,9 @@ pub(crate) struct StoredDocument {
     pub sha256: Vec<u8>,
 }
 
-pub(crate) enum Imported {
+pub(crate) enum ImportOutcome {
     Created(u64),
-    /// Number of the run that already has this result.
+    /// Number of the run that already contains this result.
     Existing(u64),
 }
 
@@ -58,7 +58,7 @@ impl Store {
         &self,
         run: &ForeignRun,
         now_ms: u64,
-    ) -> Result<Imported> {
+    ) -> Result<ImportOutcome> {
         let mut transaction = self.begin().await?;
         let connection = &mut transaction.connection;
         let existing: Option<i64> =
@@ -67,7 +67,7 @@ impl Store {
                 .fetch_optional(&mut *connection)
                 .await?;
         if let Some(existing) = existing {
-            return Ok(Imported::Existing(existing.cast_unsigned()));
+            return Ok(ImportOutcome::Existing(existing.cast_unsigned()));
         }
         let number = insert_summary(connection, run, now_ms).await?;
         query("INSERT INTO run_details (run, requested, sample_ms, locks) VALUES (?, ?, 0, '[]')")
@@ -78,7 +78,7 @@ impl Store {
         query("INSERT INTO foreign_results (run, sha256, document) VALUES (?, ?, ?)")
             .bind(number.cast_signed())
             .bind(&run.sha256[..])
-            .bind(compressed(&run.document)?)
+            .bind(compress(&run.document)?)
             .execute(&mut *connection)
             .await?;
         insert_events(connection, number, run, now_ms).await?;
@@ -88,13 +88,13 @@ impl Store {
         REQUEST.store(connection, number).await?;
         FINAL.store(connection, number).await?;
         transaction.commit().await?;
-        Ok(Imported::Created(number))
+        Ok(ImportOutcome::Created(number))
     }
 
     pub(crate) async fn replace_foreign_document(&self, run: u64, text: &str) -> Result<()> {
         let mut transaction = self.begin().await?;
         query("UPDATE foreign_results SET document = ? WHERE run = ?")
-            .bind(compressed(text)?)
+            .bind(compress(text)?)
             .bind(run.cast_signed())
             .execute(&mut transaction.connection)
             .await?;
@@ -175,7 +175,7 @@ async fn insert_events(
     Ok(())
 }
 
-fn compressed(document: &str) -> std::io::Result<Vec<u8>> {
+fn compress(document: &str) -> std::io::Result<Vec<u8>> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(document.as_bytes())?;
     encoder.finish()

@@ -18,13 +18,13 @@ impl Health {
         }
     }
 
-    /// Records the fault that caused an error and adds it to the error.
-    pub(super) fn observe<T>(&self, result: Result<T>) -> Result<T> {
+    /// If a fault caused an error, records it and adds it to the error.
+    pub(super) fn record_fault<T>(&self, result: Result<T>) -> Result<T> {
         result.map_err(|error| {
             let Some(fault) = StoreFault::from_error(&error) else {
                 return error;
             };
-            let fault = self.with_holder(fault);
+            let fault = self.with_lock_holder(fault);
             self.set(Some(fault.clone()));
             if error.is::<StoreFault>() {
                 error
@@ -34,7 +34,7 @@ impl Health {
         })
     }
 
-    fn with_holder(&self, fault: StoreFault) -> StoreFault {
+    fn with_lock_holder(&self, fault: StoreFault) -> StoreFault {
         match fault {
             StoreFault::Locked(None) => StoreFault::Locked(self.file.lock_holder()),
             other => other,

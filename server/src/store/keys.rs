@@ -5,7 +5,7 @@ use anyhow::Result;
 use sqlx::SqliteConnection;
 use std::time::Duration;
 
-/// Longer than clients keep retrying a request.
+/// Longer than any client keeps retrying a request.
 const KEY_LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// An idempotency key and a hash of its request.
@@ -30,7 +30,7 @@ pub(crate) enum KeyUse {
 }
 
 impl Store {
-    /// Returns `None` for a new key.
+    /// Returns `None` if the key is new.
     pub(crate) async fn find_key(&self, key: &IdempotencyKey) -> Result<Option<KeyUse>> {
         Ok(find(&mut *self.readers.acquire().await?, key).await?)
     }

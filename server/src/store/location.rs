@@ -18,7 +18,7 @@ use std::{
 const MARKER: &str = "initialized";
 /// Contains the address of the last server.
 const LOCK: &str = "lock";
-/// Directory for events that are not in the database yet.
+/// Directory for events that are not yet in the database.
 const SPOOL: &str = "spool";
 
 /// File name prefixes of database backups.
@@ -78,8 +78,8 @@ impl DatabaseFile {
     fn check_path(&self) -> Result<(), StoreFault> {
         match std::fs::metadata(&self.path) {
             Ok(found) if (found.dev(), found.ino()) == (self.device, self.inode) => Ok(()),
-            Ok(_) => Err(replaced(&self.path)),
-            Err(error) if is_absent(&error) => Err(replaced(&self.path)),
+            Ok(_) => Err(replaced_fault(&self.path)),
+            Err(error) if is_absent(&error) => Err(replaced_fault(&self.path)),
             Err(error) => Err(StoreFault::Unavailable(error.to_string())),
         }
     }
@@ -87,7 +87,7 @@ impl DatabaseFile {
     fn check_log(&self) -> Result<(), StoreFault> {
         let log = log_path(&self.path);
         match std::fs::metadata(&log) {
-            Err(error) if is_absent(&error) => Err(replaced(&log)),
+            Err(error) if is_absent(&error) => Err(replaced_fault(&log)),
             _ => Ok(()),
         }
     }
@@ -97,7 +97,7 @@ fn is_absent(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
-fn replaced(path: &Path) -> StoreFault {
+fn replaced_fault(path: &Path) -> StoreFault {
     StoreFault::Replaced(path.display().to_string())
 }
 
@@ -116,7 +116,7 @@ pub(super) fn spool_dir(data_dir: &Path) -> PathBuf {
     data_dir.join(SPOOL)
 }
 
-/// Called if the directory has no database. Fails if it had one before.
+/// Called if the directory contains no database. Fails if it used to contain one.
 pub(super) fn check_unused(data_dir: &Path, database: &Path) -> Result<()> {
     let spool = spool_dir(data_dir);
     let has_spool = std::fs::read_dir(&spool).is_ok_and(|mut files| files.next().is_some());
@@ -135,14 +135,15 @@ pub(super) fn check_unused(data_dir: &Path, database: &Path) -> Result<()> {
         return Ok(());
     }
     let found = found.join(", ");
-    let copies = copies(data_dir);
+    let copies = describe_backups(data_dir);
     bail!(
         "the database is missing or empty, but the directory was used before ({found}). No empty database was created. Restore leadline.db from a backup{copies}, and remove the leadline.db-wal and leadline.db-shm of the old file. To start with an empty database, remove {found} or choose another --data-dir"
     )
 }
 
-/// Lists the database backups in the directory, such as ` (found: leadline-v9.db)`.
-pub(super) fn copies(data_dir: &Path) -> String {
+/// Returns text that lists the database backups in the directory, such as ` (found:
+/// leadline-v9.db)`.
+pub(super) fn describe_backups(data_dir: &Path) -> String {
     let files = std::fs::read_dir(data_dir).into_iter().flatten().flatten();
     let names = files.map(|file| file.file_name().to_string_lossy().into_owned());
     let is_copy = |name: &String| COPIES.iter().any(|prefix| name.starts_with(prefix));
@@ -176,7 +177,7 @@ pub(super) fn write_marker(data_dir: &Path, id: &str) {
         return;
     }
     if let Err(error) = std::fs::write(data_dir.join(MARKER), format!("{id}\n")) {
-        tracing::warn!("cannot write {MARKER}, which detects a lost database: {error}");
+        tracing::warn!("cannot write {MARKER}, which is used to detect a lost database: {error}");
     }
 }
 

@@ -14,7 +14,7 @@ use leadline_protocol::{
 };
 use sqlx::{Row, sqlite::SqliteRow, types::Json};
 
-/// Start of the reason that is stored for a run that did not start because of the decision.
+/// Prefix of the reason stored for a run that did not start because of the decision.
 pub(crate) const DECIDED: &str = "Not started: decided after";
 
 impl Store {
@@ -51,8 +51,8 @@ impl Store {
         transaction.commit().await
     }
 
-    /// Returns the number of pairs at which a study was decided, if so. The looks must have been
-    /// checked first.
+    /// Returns the number of pairs at which a study was decided, if it was. The looks must have
+    /// been checked first.
     pub(crate) async fn decided_after(&self, study: u64) -> Result<Option<u32>> {
         Ok(
             sqlx::query_scalar("SELECT pairs FROM study_looks WHERE study = ? AND decided")
@@ -89,9 +89,9 @@ impl StoredStudy {
             && blocks().all(|run| run.status.is_final())
     }
 
-    /// Checks that no look is missing. Each look is stored before a later run starts, or is
-    /// cancelled because of the decision. A missing look must not be taken again: the data may have
-    /// changed, which could change the decision.
+    /// Checks that no look is missing. Each look is stored before any later run starts or, because
+    /// of the decision, is cancelled. A missing look must not be repeated: the data may have
+    /// changed since, which could change the decision.
     ///
     /// # Errors
     /// A look is missing.

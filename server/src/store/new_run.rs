@@ -2,7 +2,7 @@
 
 use crate::store::{
     Store,
-    confirmations::{self, NotCreated},
+    confirmations::{self, CreateError},
     events::EventRow,
     keys::{self, IdempotencyKey},
     run_digest::REQUEST,
@@ -53,16 +53,16 @@ impl Store {
         new: &NewRun,
         key: Option<&IdempotencyKey>,
         now_ms: u64,
-    ) -> Result<Result<u64, NotCreated>> {
+    ) -> Result<Result<u64, CreateError>> {
         let mut transaction = self.begin().await?;
         if let Some(key) = key
             && let Some(earlier) = keys::find(&mut transaction.connection, key).await?
         {
-            return Ok(Err(NotCreated::KeyUsed(earlier)));
+            return Ok(Err(CreateError::KeyUsed(earlier)));
         }
-        let used = confirmations::use_all(&mut transaction.connection, &new.confirm, now_ms);
+        let used = confirmations::mark_used(&mut transaction.connection, &new.confirm, now_ms);
         if let Some(used) = used.await? {
-            return Ok(Err(NotCreated::ConfirmationUsed(used)));
+            return Ok(Err(CreateError::ConfirmationUsed(used)));
         }
         let number = insert(&mut transaction.connection, new, None, now_ms).await?;
         if let Some(key) = key {
@@ -149,7 +149,7 @@ async fn insert_summary(
     Ok(row.last_insert_rowid())
 }
 
-/// Returns the content of column `search`.
+/// Returns the content of the `search` column.
 pub(super) fn search_text(name: &str, target: &str, tags: &[String], notes: &str) -> String {
     format!("{name}\n{target}\n{}\n{notes}", tags.join("\n")).to_lowercase()
 }

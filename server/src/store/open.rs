@@ -53,7 +53,7 @@ impl Store {
                 let data_dir = path.parent().unwrap_or(path);
                 text += &format!(
                     ". Use the version of leadline that wrote it, or restore a backup{}. The file was not changed",
-                    location::copies(data_dir)
+                    location::describe_backups(data_dir)
                 );
             }
             error.context(text)
@@ -75,14 +75,14 @@ impl Store {
         let options = writer_options(path);
         let mut writer = SqliteConnection::connect_with(&options).await?;
         if (1..VERSION).contains(&header.version) {
-            backup::before_migration(&mut writer, path, header.version).await?;
+            backup::back_up_before_migration(&mut writer, path, header.version).await?;
         }
         migrations::run(&mut writer).await?;
         let id: String = sqlx::query_scalar("SELECT id FROM database")
             .fetch_one(&mut writer)
             .await?;
         location::write_marker(data_dir, &id);
-        // Keep connections open, so that they use the same file even if it is replaced.
+        // Keep connections open, so they use the same file even if it is replaced.
         let readers = SqlitePoolOptions::new()
             .min_connections(READERS)
             .max_connections(READERS)
@@ -167,7 +167,7 @@ fn check_header(header: &Header) -> Result<()> {
     Ok(())
 }
 
-/// Reads the header without creating files next to the database.
+/// Reads the header without creating files in the database's directory.
 async fn read_header(path: &Path) -> sqlx::Result<Header> {
     // `immutable` makes SQLite ignore the write-ahead log.
     let log = std::fs::metadata(location::log_path(path));

@@ -1,5 +1,5 @@
 //! Deletes runs. A deleted run disappears when its row in `runs` is removed. Its events are removed
-//! later, in small steps, so that no transaction delays the events of an active run.
+//! later, in small steps, so no transaction delays an active run's events.
 
 use crate::store::{Store, baselines, study_contents, study_steps};
 use anyhow::Result;

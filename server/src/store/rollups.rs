@@ -16,7 +16,8 @@ use std::ops::Range;
 const PAGE: u32 = 512;
 
 impl Store {
-    /// Returns the first rollups of an index range in order, with their indexes. Empty at the end.
+    /// Returns the first rollups in an index range, in order and with their indexes. Returns none
+    /// at the end.
     pub(crate) async fn rollups(
         &self,
         run: u64,

@@ -11,7 +11,7 @@ use sqlx::{Row, sqlite::SqliteRow, types::Json};
 use std::str::FromStr;
 use strum::ParseError;
 
-/// Bit of column `checksums` for a run that has ended.
+/// Bit in the `checksums` column for a run that has ended.
 const FINAL_BIT: i64 = 8;
 /// 64 bits are enough: the checksum only has to distinguish versions of the same run.
 const ETAG_BYTES: usize = 8;
@@ -19,8 +19,8 @@ const ETAG_BYTES: usize = 8;
 /// Converts a row of `runs`. The queue position is not stored, and checksums are not verified.
 pub(super) fn summary(row: SqliteRow) -> sqlx::Result<RunSummary> {
     let name: String = row.try_get("name")?;
-    // Annotations have no checksum. Ignore unreadable tags, so that one run cannot make the whole
-    // list fail.
+    // Annotations have no checksum. Ignore unreadable tags, so one run cannot make the whole list
+    // fail.
     let tags: Vec<String> = json(&row, "tags").ok().flatten().unwrap_or_default();
     let notes: String = row.try_get("notes")?;
     Ok(RunSummary {
@@ -65,7 +65,7 @@ pub(super) fn summary(row: SqliteRow) -> sqlx::Result<RunSummary> {
     })
 }
 
-/// An unknown host is empty.
+/// The column is empty if the host is unknown.
 fn known(host: String) -> Option<String> {
     (!host.is_empty()).then_some(host)
 }
@@ -85,10 +85,10 @@ pub(super) fn details(summary: RunSummary, row: &SqliteRow) -> sqlx::Result<Run>
     Ok(Run {
         summary,
         requested: RequestedRun {
-            jobs: readable(row, "requested", damaged)?.unwrap_or_default(),
+            jobs: read_damaged_json(row, "requested", damaged)?.unwrap_or_default(),
             sample_ms,
         },
-        resolved: readable(row, "resolved", damaged)?,
+        resolved: read_damaged_json(row, "resolved", damaged)?,
         host_facts: result(row, "host_facts", damaged)?,
         sample_ms,
         measure_ms: row.try_get("measure_ms")?,
@@ -99,7 +99,7 @@ pub(super) fn details(summary: RunSummary, row: &SqliteRow) -> sqlx::Result<Run>
             .try_get::<Option<i64>, _>("checksums")?
             .is_some_and(|checksums| checksums & FINAL_BIT != 0),
         annotations: Vec::new(),
-        failure: readable(row, "failure", damaged)?,
+        failure: read_damaged_json(row, "failure", damaged)?,
         last_seq: row.try_get("last_seq")?,
         samples: row.try_get("samples")?,
     })
@@ -127,8 +127,8 @@ fn result<T: DeserializeOwned>(
     if damaged { Ok(None) } else { json(row, column) }
 }
 
-/// Damaged JSON may not be readable.
-fn readable<T: DeserializeOwned>(
+/// Returns `None` for damaged JSON that cannot be read.
+fn read_damaged_json<T: DeserializeOwned>(
     row: &SqliteRow,
     column: &str,
     damaged: bool,

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use sqlx::{FromRow, Row, SqliteConnection, query, query_as, sqlite::SqliteRow, types::Json};
 use std::collections::BTreeSet;
 
-/// A checksum over some columns of a run.
+/// A checksum of some of a run's columns.
 pub(super) struct RunChecksum {
     select: &'static str,
     update: &'static str,
@@ -80,7 +80,7 @@ pub(super) const FINAL: RunChecksum = run_checksum!(
     "checksums & 7",
 );
 
-/// Stored for damaged data. It never equals a real checksum.
+/// Stored for damaged data. It never matches a real checksum.
 const NEVER: [u8; 0] = [];
 
 /// Whether a run matches a checksum.
@@ -88,18 +88,18 @@ const NEVER: [u8; 0] = [];
 pub(super) enum Integrity {
     Intact,
     Damaged,
-    /// Runs of earlier versions have no checksum. Never add one: it would certify data that may
-    /// already be damaged.
+    /// Runs from earlier versions have no checksum. Never add one: it would make data that may
+    /// already be damaged look intact.
     Unknown,
 }
 
 /// Returns the runs that are damaged.
-pub(super) async fn damaged(
+pub(super) async fn find_damaged(
     connection: &mut SqliteConnection,
     runs: &[u64],
 ) -> sqlx::Result<BTreeSet<u64>> {
-    let mut damaged = REQUEST.damaged(connection, runs).await?;
-    damaged.extend(FINAL.damaged(connection, runs).await?);
+    let mut damaged = REQUEST.find_damaged(connection, runs).await?;
+    damaged.extend(FINAL.find_damaged(connection, runs).await?);
     Ok(damaged)
 }
 
@@ -113,7 +113,7 @@ impl RunChecksum {
         Ok(row.map_or(Integrity::Unknown, |row| row.integrity()))
     }
 
-    async fn damaged(
+    async fn find_damaged(
         &self,
         connection: &mut SqliteConnection,
         runs: &[u64],
@@ -143,7 +143,7 @@ impl RunChecksum {
         }
     }
 
-    /// Marks a copy of a damaged run as damaged. A new checksum would certify the damage.
+    /// Marks a copy of a damaged run as damaged. A new checksum would make it look intact.
     pub(super) async fn store_damaged(
         &self,
         connection: &mut SqliteConnection,

@@ -32,10 +32,10 @@ pub(crate) struct UnfinishedRun {
 
 /// Result of an update.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Patched {
+pub(crate) enum PatchOutcome {
     Done,
     Missing,
-    /// The run has been changed by someone else.
+    /// The run has been changed in the meantime.
     Changed,
 }
 
@@ -46,15 +46,14 @@ impl Store {
         run: u64,
         patch: &RunPatch,
         expected: Option<&str>,
-    ) -> Result<Patched> {
-        // The transaction begins before the read, so that no concurrent change can happen in
-        // between.
+    ) -> Result<PatchOutcome> {
+        // The transaction begins before the read, so no concurrent change can happen in between.
         let mut transaction = self.begin().await?;
         let Some(current) = self.summary(run).await? else {
-            return Ok(Patched::Missing);
+            return Ok(PatchOutcome::Missing);
         };
         if expected.is_some_and(|expected| expected != current.etag) {
-            return Ok(Patched::Changed);
+            return Ok(PatchOutcome::Changed);
         }
         let name = patch.name.as_ref().unwrap_or(&current.name);
         let notes = patch.notes.as_ref().unwrap_or(&current.notes);
@@ -69,7 +68,7 @@ impl Store {
             .execute(&mut transaction.connection)
             .await?;
         transaction.commit().await?;
-        Ok(Patched::Done)
+        Ok(PatchOutcome::Done)
     }
 
     pub(crate) async fn summary(&self, run: u64) -> Result<Option<RunSummary>> {
@@ -102,7 +101,7 @@ impl Store {
         Ok(Some(run))
     }
 
-    /// Whether a run's request, status or position in a study has been changed outside of Leadline.
+    /// Whether a run's request, status or position in a study has been changed outside Leadline.
     /// Its result is not checked.
     pub(crate) async fn is_changed(&self, run: u64) -> Result<bool> {
         let mut connection = self.readers.acquire().await?;
@@ -123,7 +122,7 @@ impl Store {
     /// Returns the runs that do not match their checksums, or whose results do not.
     pub(super) async fn damaged_runs(&self, runs: &[u64]) -> Result<BTreeSet<u64>> {
         let mut connection = self.readers.acquire().await?;
-        Ok(digest::damaged(&mut connection, runs).await?)
+        Ok(digest::find_damaged(&mut connection, runs).await?)
     }
 
     /// Like `damaged_runs`, for ended runs, whose results do not change.

@@ -1,4 +1,4 @@
-//! Due times of schedules and their results.
+//! Schedules' due times and their results.
 
 use crate::store::{
     Store, deliveries,
@@ -16,7 +16,7 @@ use sqlx::{FromRow, Row, SqliteConnection, query, query_as, query_scalar, sqlite
 /// Number of due times to keep per schedule. Older ones are deleted.
 const MAX_STARTS: u32 = 1_000;
 
-/// Results of all due times of a schedule since the previous decision.
+/// The results of all of a schedule's due times since the previous decision.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Decision {
     pub handled_until_ms: u64,
@@ -24,10 +24,10 @@ pub(crate) struct Decision {
     pub starts: Vec<Start>,
 }
 
-/// Due times with the same result.
+/// One or more due times with the same result.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Start {
-    /// The last of these due times.
+    /// The latest of these due times.
     pub due_at_ms: u64,
     pub count: u64,
     pub result: StartResult,
@@ -85,7 +85,7 @@ fn schedule_start(row: &SqliteRow) -> sqlx::Result<ScheduleStart> {
 }
 
 impl Store {
-    /// The latest due times of a schedule, newest first.
+    /// A schedule's latest due times, newest first.
     pub(crate) async fn schedule_starts(
         &self,
         schedule: u64,
@@ -101,7 +101,7 @@ impl Store {
         .await?)
     }
 
-    /// Number of missed due times after a given time.
+    /// Number of missed due times after the specified time.
     pub(crate) async fn missed_starts(&self, schedule: u64, after_ms: u64) -> Result<u64> {
         Ok(query_scalar(
             "SELECT coalesce(sum(count), 0) FROM schedule_starts WHERE schedule = ? AND due_at_ms > ? AND result = 'missed'",
@@ -124,7 +124,7 @@ impl Store {
 
     /// Returns the due time that queued a run or study, and whether the start was skipped
     /// afterward.
-    pub(crate) async fn start_of(
+    pub(crate) async fn find_start(
         &self,
         run: u64,
         study: Option<u64>,
@@ -203,7 +203,7 @@ impl Store {
         transaction.commit().await
     }
 
-    /// Stores the run or study of a due time.
+    /// Stores the run or study started for a due time.
     pub(crate) async fn link_start(
         &self,
         start: u64,
@@ -221,7 +221,7 @@ impl Store {
     }
 
     /// Stores the final status of a run or study.
-    pub(crate) async fn end_start(
+    pub(crate) async fn store_final_status(
         &self,
         start: &ActiveStart,
         status: StudyStatus,

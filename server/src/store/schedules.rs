@@ -60,7 +60,7 @@ impl Store {
             .await?)
     }
 
-    /// Returns its number, or `None` if there are already `limit` schedules.
+    /// Returns the schedule's number, or `None` if there are already `limit` schedules.
     pub(crate) async fn insert_schedule(
         &self,
         new: &Definition,
@@ -116,7 +116,7 @@ impl Store {
         Ok(updated.rows_affected() > 0)
     }
 
-    /// Returns false if it does not exist.
+    /// Returns false if the schedule does not exist.
     pub(crate) async fn delete_schedule(&self, number: u64) -> Result<bool> {
         let mut transaction = self.begin().await?;
         let deleted = query("DELETE FROM schedules WHERE number = ?")

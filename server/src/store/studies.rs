@@ -2,7 +2,7 @@
 
 use crate::store::{
     Store,
-    confirmations::{self, NotCreated},
+    confirmations::{self, CreateError},
     keys::{self, IdempotencyKey},
     new_run::{self, NewRun, StudyPosition},
     rows, study_contents,
@@ -76,7 +76,7 @@ pub(crate) struct StoredStudy {
     pub order_seed: Option<u64>,
     /// `None` if all repeats run.
     pub until_decided: Option<UntilDecided>,
-    /// Maximum wait before each run.
+    /// Maximum time to wait before each run, in seconds.
     pub idle_wait_seconds: u32,
     /// Procedure that defines the runs; `None` if the steps define them.
     pub procedure: Option<Procedure>,
@@ -86,7 +86,7 @@ pub(crate) struct StoredStudy {
     pub looks: Vec<Look>,
     /// Files that have not been removed yet.
     pub owned_files: Vec<LeftoverFile>,
-    /// Runs of the study in order, except deleted runs.
+    /// The study's runs in order, except deleted ones.
     pub runs: Vec<RunSummary>,
     /// Whether its last run failed and has not been retried yet.
     pub awaits_retry: bool,
@@ -128,16 +128,16 @@ impl Store {
         key: Option<&IdempotencyKey>,
         now_ms: u64,
         lock: fn(u64) -> String,
-    ) -> Result<Result<(u64, Vec<(u64, NewRun)>), NotCreated>> {
+    ) -> Result<Result<(u64, Vec<(u64, NewRun)>), CreateError>> {
         let mut transaction = self.begin().await?;
         if let Some(key) = key
             && let Some(earlier) = keys::find(&mut transaction.connection, key).await?
         {
-            return Ok(Err(NotCreated::KeyUsed(earlier)));
+            return Ok(Err(CreateError::KeyUsed(earlier)));
         }
-        let used = confirmations::use_all(&mut transaction.connection, &new.confirm, now_ms);
+        let used = confirmations::mark_used(&mut transaction.connection, &new.confirm, now_ms);
         if let Some(used) = used.await? {
-            return Ok(Err(NotCreated::ConfirmationUsed(used)));
+            return Ok(Err(CreateError::ConfirmationUsed(used)));
         }
         let study = insert(&mut transaction.connection, new, now_ms).await?;
         let mut runs = Vec::new();
@@ -178,7 +178,7 @@ impl Store {
             return Ok(None);
         };
         self.read_runs(&mut [&mut study]).await?;
-        Ok(Some(self.with_looks(study).await??))
+        Ok(Some(self.add_looks(study).await??))
     }
 
     /// The random part of a study's file names, and its files that have not been removed yet.
@@ -224,13 +224,13 @@ impl Store {
         )
         .fetch_one(&self.readers)
         .await?;
-        let mut parsed = self.rows_of_studies(&numbers).await?;
+        let mut parsed = self.read_study_rows(&numbers).await?;
         let intact = parsed.iter_mut().filter_map(|study| study.as_mut().ok());
         self.read_runs(&mut Vec::from_iter(intact)).await?;
         let mut studies = Vec::new();
         for study in parsed {
             studies.push(match study {
-                Ok(study) => self.with_looks(study).await?,
+                Ok(study) => self.add_looks(study).await?,
                 Err(damaged) => Err(damaged),
             });
         }
@@ -238,8 +238,8 @@ impl Store {
     }
 
     /// Returns the rows of studies, newest first, without their runs and looks. Omits studies that
-    /// have been deleted in the meantime.
-    async fn rows_of_studies(
+    /// have since been deleted.
+    async fn read_study_rows(
         &self,
         numbers: &[u64],
     ) -> sqlx::Result<Vec<Result<StoredStudy, DamagedStudy>>> {
@@ -249,7 +249,7 @@ impl Store {
             .fetch_all(&self.readers)
             .await?;
         let mut connection = self.readers.acquire().await?;
-        let missing = study_contents::damaged(&mut connection, numbers).await?;
+        let missing = study_contents::find_damaged(&mut connection, numbers).await?;
         let mut studies: BTreeMap<u64, _> = missing
             .into_iter()
             .map(|(study, cause)| (study, Err(DamagedStudy { study, cause })))
@@ -267,8 +267,8 @@ impl Store {
         Ok(studies.into_values().rev().collect())
     }
 
-    /// Read the runs before the looks, because each look is stored before later runs start.
-    async fn with_looks(
+    /// Call this after reading the runs, because each look is stored before later runs start.
+    async fn add_looks(
         &self,
         mut study: StoredStudy,
     ) -> sqlx::Result<Result<StoredStudy, DamagedStudy>> {

@@ -1,6 +1,6 @@
-//! Records which runs and how many looks each study must have. This detects rows that were deleted
-//! by other programs. `study_digest` detects changed rows, and `run_digest` detects runs that were
-//! moved to a study.
+//! Records which runs and how many looks each study must have, to detect rows that other programs
+//! have deleted. `study_digest` detects changed rows, and `run_digest` detects runs that were moved
+//! to a study.
 
 use crate::store::study_digest::{self, Damage, DamagedStudy, STUDIES};
 use anyhow::Result;
@@ -8,8 +8,8 @@ use leadline_protocol::query::MAX_NUMBER;
 use sqlx::{FromRow, Row, SqliteConnection, query, query_as, sqlite::SqliteRow, types::Json};
 use std::collections::BTreeMap;
 
-/// A single statement reads a consistent state. Rows may be inserted and deleted between
-/// statements.
+/// Must be a single statement to read a consistent state, because rows may be inserted and deleted
+/// between statements.
 const CONTENTS: &str =
     "SELECT value AS study, EXISTS (SELECT 1 FROM studies WHERE number = value) AS has_row,
         EXISTS (SELECT 1 FROM runs WHERE runs.study = value) AS has_runs,
@@ -57,7 +57,7 @@ impl Contents {
             None => Some(Damage::MissingContents),
             Some(expected) if self.looks < expected => Some(Damage::MissingLook),
             Some(expected) if self.looks > expected => Some(Damage::ExtraLook),
-            // Rows of earlier versions have no checksum.
+            // Rows from earlier versions have no checksum.
             Some(_) if Some(self.checksums) < self.expected_checksums => {
                 Some(Damage::MissingChecksum)
             }
@@ -68,11 +68,11 @@ impl Contents {
 
 /// Returns the studies with missing rows. Studies that never existed, and studies that the server
 /// deleted, are not included.
-pub(super) async fn damaged(
+pub(super) async fn find_damaged(
     connection: &mut SqliteConnection,
     studies: &[u64],
 ) -> sqlx::Result<BTreeMap<u64, Damage>> {
-    // SQLite converts larger numbers in JSON to floating point. No study has them.
+    // SQLite converts larger numbers in JSON to floating point. No study has such a number.
     let numbers = studies.iter().filter(|study| **study <= MAX_NUMBER);
     let contents: Vec<Contents> = query_as(CONTENTS)
         .bind(Json(numbers.collect::<Vec<_>>()))
@@ -89,7 +89,7 @@ pub(super) async fn damaged(
 /// # Errors
 /// `DamagedStudy` if rows of the study are missing.
 pub(super) async fn check(connection: &mut SqliteConnection, study: u64) -> Result<()> {
-    match damaged(connection, &[study]).await?.remove(&study) {
+    match find_damaged(connection, &[study]).await?.remove(&study) {
         Some(cause) => Err(DamagedStudy { study, cause }.into()),
         None => Ok(()),
     }
@@ -120,7 +120,7 @@ pub(super) async fn add_study(connection: &mut SqliteConnection, study: u64) -> 
     Ok(())
 }
 
-/// Does nothing for a run outside of studies.
+/// Does nothing for a run that does not belong to a study.
 pub(super) async fn add_run(connection: &mut SqliteConnection, run: u64) -> sqlx::Result<()> {
     let sql = "INSERT INTO study_runs (run, study) SELECT number, study FROM runs WHERE number = ? AND study IS NOT NULL";
     let insert = query(sql).bind(run.cast_signed());

@@ -100,8 +100,8 @@ impl Table {
         self.write(connection, key, self.key).await
     }
 
-    /// Stores the checksum of a row that the transaction has changed. Rows of earlier versions do
-    /// not get a checksum, because it would certify data that may already be damaged.
+    /// Stores the checksum of a row that the transaction has changed. Rows from earlier versions do
+    /// not get a checksum, because it would make data that may already be damaged look intact.
     pub(super) async fn update(
         &self,
         connection: &mut SqliteConnection,
@@ -144,7 +144,7 @@ pub(super) fn is_intact(row: &SqliteRow) -> sqlx::Result<bool> {
     Ok(stored.is_none_or(|stored| stored == checksum(content)))
 }
 
-/// Logs that a study is damaged. Callers then continue with the other studies.
+/// Logs that a study is damaged. Callers continue with the other studies.
 pub(crate) fn log_damaged(result: Result<()>) -> Result<()> {
     match result {
         Err(error) if error.is::<DamagedStudy>() => {

@@ -13,8 +13,8 @@ use sqlx::{SqliteConnection, query, query_scalar, types::Json};
 
 /// Result of a deletion.
 #[derive(Debug)]
-pub(crate) enum DeletedStudy {
-    /// With the numbers of its runs.
+pub(crate) enum StudyDeletion {
+    /// Contains the numbers of its runs.
     Done(Vec<u64>),
     Missing,
     /// A run has not ended yet.
@@ -50,7 +50,7 @@ impl Store {
     /// Deletes a study and its runs, if all of them have ended. If its files still have to be
     /// removed, the study is kept until then. A damaged study is not kept, because its files are
     /// unknown.
-    pub(crate) async fn delete_study(&self, study: u64) -> Result<DeletedStudy> {
+    pub(crate) async fn delete_study(&self, study: u64) -> Result<StudyDeletion> {
         let mut transaction = self.begin().await?;
         let connection = &mut transaction.connection;
         let (exists, is_active): (bool, bool) = sqlx::query_as(
@@ -63,10 +63,10 @@ impl Store {
         .fetch_one(&mut *connection)
         .await?;
         if !exists {
-            return Ok(DeletedStudy::Missing);
+            return Ok(StudyDeletion::Missing);
         }
         if is_active {
-            return Ok(DeletedStudy::Active);
+            return Ok(StudyDeletion::Active);
         }
         let runs: Vec<u64> = query_scalar("SELECT number FROM runs WHERE study = ?")
             .bind(study.cast_signed())
@@ -90,7 +90,7 @@ impl Store {
         study_steps::delete_empty_studies(connection).await?;
         baselines::delete_orphans(connection).await?;
         transaction.commit().await?;
-        Ok(DeletedStudy::Done(runs))
+        Ok(StudyDeletion::Done(runs))
     }
 }
 

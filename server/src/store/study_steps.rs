@@ -39,8 +39,7 @@ impl Store {
     }
 
     /// The first step whose failure or cancellation ended the study, if any. If the study retries
-    /// failed runs, only a step without any complete run, or a run that must not be retried, ends
-    /// the study.
+    /// failed runs, it ends only if a step has no complete run or if a run must not be retried.
     pub(crate) async fn last_step(&self, study: u64) -> Result<Option<LastStep>> {
         let last = |row: SqliteRow| {
             Ok(LastStep {
@@ -65,7 +64,7 @@ impl Store {
         .await?)
     }
 
-    /// Returns the queued runs of a study after this queue position.
+    /// Returns a study's queued runs after this queue position.
     pub(crate) async fn queued_runs_after(&self, study: u64, queue_order: u64) -> Result<Vec<u64>> {
         Ok(sqlx::query_scalar(
             "SELECT number FROM runs WHERE study = ? AND coalesce(retry_of, number) > ? AND status = 'queued' ORDER BY coalesce(retry_of, number)",
@@ -76,7 +75,7 @@ impl Store {
         .await?)
     }
 
-    /// Whether a run of the study has started.
+    /// Whether any of the study's runs has started.
     pub(crate) async fn has_started(&self, study: u64) -> Result<bool> {
         let sql =
             "SELECT EXISTS (SELECT 1 FROM runs WHERE study = ? AND started_at_ms IS NOT NULL)";
@@ -95,7 +94,7 @@ impl Store {
             .await?)
     }
 
-    /// Stores why the remaining runs of a study are not needed, unless a reason is stored.
+    /// Stores why the remaining runs of a study are not needed, unless a reason is already stored.
     pub(crate) async fn set_ended(&self, study: u64, reason: &str) -> Result<()> {
         let mut transaction = self.begin().await?;
         study_contents::check_study(&mut transaction.connection, study).await?;
@@ -192,8 +191,8 @@ impl Store {
     }
 }
 
-/// Deletes studies without runs, unless they have files that still have to be removed.
-/// A study whose runs were deleted outside of Leadline is damaged and kept.
+/// Deletes studies without runs, unless they have files that still have to be removed. A study
+/// whose runs were deleted outside Leadline is damaged, and therefore kept.
 pub(super) async fn delete_empty_studies(connection: &mut SqliteConnection) -> sqlx::Result<()> {
     let empty: Vec<u64> = sqlx::query_scalar(
         "SELECT number FROM studies WHERE owned_files = '[]'

@@ -6,7 +6,7 @@ use leadline_protocol::{trend::TrendState, webhook::WebhookMessage};
 use sqlx::{query, query_scalar};
 
 impl Store {
-    /// Stores a state. If the series had another state with the same baseline, also stores the
+    /// Stores a state. If the series had a different state with the same baseline, also stores a
     /// message about the change, which contains the previous state.
     pub(crate) async fn set_trend_state(
         &self,

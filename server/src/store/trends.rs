@@ -19,7 +19,7 @@ pub(crate) struct SeriesExtent {
     pub newest: u64,
 }
 
-/// A run with the properties of its host.
+/// A run and the properties of its host.
 pub(crate) struct HostRun {
     pub host_fingerprint: String,
     pub host: HostFacts,
@@ -83,7 +83,7 @@ impl Store {
         .await?)
     }
 
-    /// The newest runs of a series that have ended, ordered by number.
+    /// The newest ended runs in a series, ordered by number.
     pub(crate) async fn series_runs(
         &self,
         series: &SeriesKey,
@@ -102,7 +102,7 @@ impl Store {
         .bind(limit)
         .fetch_all(&self.readers)
         .await?;
-        // Thousands of values take some tens of milliseconds.
+        // Parsing thousands of values takes tens of milliseconds.
         let runs = tokio::task::spawn_blocking(move || rows.iter().rev().map(series_run).collect());
         let runs: sqlx::Result<Vec<SeriesRun>> = runs.await?;
         let mut runs = runs?;
@@ -150,7 +150,7 @@ impl Store {
         Ok(hostname.flatten())
     }
 
-    /// Number of ended runs without fingerprints of the current version.
+    /// Number of ended runs that lack current fingerprints.
     pub(crate) async fn runs_without_fingerprints(&self) -> Result<u64> {
         Ok(query_scalar(
             "SELECT count(*) FROM runs WHERE fingerprint_version < ? AND status IN (SELECT value FROM json_each(?))",

@@ -21,7 +21,7 @@ use leadline_protocol::{
 use serde::{Deserialize, Serialize};
 use sqlx::{SqliteConnection, query, query_scalar, types::Json};
 
-/// Events of a run that are stored together. Not empty.
+/// Events of a run that are stored together; never empty.
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct Record {
     pub entries: Vec<EventRow>,
@@ -64,7 +64,9 @@ impl Store {
             self.begin_unsynced().await?
         };
         let connection = &mut transaction.connection;
-        let stored = self.health.observe(insert(connection, run, records).await);
+        let stored = self
+            .health
+            .record_fault(insert(connection, run, records).await);
         stored?;
         transaction.commit().await
     }

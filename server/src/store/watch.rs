@@ -33,7 +33,7 @@ impl Store {
     /// a lock or a read-only filesystem.
     ///
     /// # Errors
-    /// Why writes are not possible.
+    /// The reason why writes are not possible.
     pub(crate) async fn check_writable(&self) -> Result<()> {
         self.check_health()?;
         self.begin().await?.commit().await
@@ -47,9 +47,14 @@ impl Store {
             sleep(CHECK_INTERVAL).await;
             let checked = self.health.file.check();
             let has_fault = self.health.fault().is_some();
-            if self.health.observe(checked.map_err(Into::into)).is_ok() && has_fault {
-                // `observe` records the outcome.
-                let _ = self.health.observe(self.probe().await);
+            if self
+                .health
+                .record_fault(checked.map_err(Into::into))
+                .is_ok()
+                && has_fault
+            {
+                // `record_fault` records the outcome.
+                let _ = self.health.record_fault(self.probe().await);
             }
             if rescue_at.is_some_and(|at| at <= Instant::now()) && self.health.file.is_deleted() {
                 let is_rescued = self.rescue().await;
@@ -61,7 +66,7 @@ impl Store {
     /// Copies the open database. If its file was deleted, the data would be lost when the server
     /// exits.
     async fn rescue(&self) -> bool {
-        let copied = self.copy_opened().await;
+        let copied = self.copy_open_file().await;
         match &copied {
             Ok(copy) => tracing::warn!(
                 "copied the open database to {0}. To continue with it, stop the server, remove leadline.db, leadline.db-wal and leadline.db-shm, and rename {0} to leadline.db",
@@ -72,7 +77,7 @@ impl Store {
         copied.is_ok()
     }
 
-    async fn copy_opened(&self) -> Result<PathBuf> {
+    async fn copy_open_file(&self) -> Result<PathBuf> {
         let copy = self.health.file.rescue_path(clock::now_ms());
         let partial = copy.with_extension("partial");
         // An earlier attempt left this file.

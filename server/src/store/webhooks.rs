@@ -1,4 +1,4 @@
-//! Receivers of webhooks.
+//! Webhook receivers.
 
 use crate::store::Store;
 use anyhow::Result;
@@ -44,9 +44,9 @@ impl Store {
             .await?)
     }
 
-    /// Inserts a webhook (number 0), or replaces the webhook with its number. Returns the number,
-    /// or `None` if there are already `limit` other webhooks. Pending messages to a disabled
-    /// webhook fail.
+    /// Inserts a webhook (number 0), or replaces the webhook with the same number. Returns the
+    /// number, or `None` if there are already `limit` other webhooks. Pending messages to a
+    /// disabled webhook fail.
     pub(crate) async fn set_webhook(
         &self,
         webhook: &StoredWebhook,

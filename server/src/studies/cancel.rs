@@ -2,7 +2,7 @@
 
 use crate::{
     error::Error,
-    runs::{Runs, detached},
+    runs::{Runs, run_detached},
     store::{looks::DECIDED, study_digest::DamagedStudy, study_steps::LastStep},
     studies::summary::summary,
 };
@@ -12,9 +12,8 @@ impl Runs {
     /// Cancels the queued and running steps of a study.
     pub(crate) async fn cancel_study(&self, number: u64) -> Result<StudySummary, Error> {
         let runs = self.clone();
-        // Runs in its own task, so that a run cannot leave the queue without its status change
-        // being stored.
-        detached(async move { runs.cancel_steps(number).await }).await
+        // Runs in its own task, so a run cannot leave the queue unless its status change is stored.
+        run_detached(async move { runs.cancel_steps(number).await }).await
     }
 
     async fn cancel_steps(&self, number: u64) -> Result<StudySummary, Error> {
@@ -28,7 +27,7 @@ impl Runs {
                 detail: format!("Study #{number} is already {status}."),
             });
         }
-        // In reverse order, so that cancelling one step does not start the next one.
+        // In reverse order, so cancelling one step does not start the next one.
         for run in active.into_iter().rev() {
             self.cancel_or_stop(run.number).await?;
         }
@@ -67,7 +66,7 @@ impl Runs {
     /// Returns what ended a study, if it ended early. A damaged study ends, because its data must
     /// not be used.
     async fn study_end(&self, study: u64) -> anyhow::Result<Option<StudyEnd>> {
-        match self.end_of_intact_study(study).await {
+        match self.intact_study_end(study).await {
             Err(error) if error.is::<DamagedStudy>() => Ok(Some(StudyEnd {
                 queue_order: 0,
                 reason: format!("Not started: {error}"),
@@ -77,7 +76,7 @@ impl Runs {
     }
 
     /// Takes all looks that are due.
-    async fn end_of_intact_study(&self, study: u64) -> anyhow::Result<Option<StudyEnd>> {
+    async fn intact_study_end(&self, study: u64) -> anyhow::Result<Option<StudyEnd>> {
         self.take_due_looks(study).await?;
         if let Some(pairs) = self.store.decided_after(study).await? {
             let reason = format!("{DECIDED} {pairs} pairs.");

@@ -8,11 +8,11 @@
 use crate::runs::Runs;
 use leadline_protocol::study::files::OwnedFiles;
 
-/// Number of studies to check at startup. Older studies were handled at earlier starts.
+/// Maximum number of studies to check at startup. Older ones were handled at previous startups.
 const MAX_STUDIES_AT_START: u32 = 100;
 
 impl Runs {
-    /// Removes the files of a study if it has ended.
+    /// Removes a study's files if it has ended.
     pub(crate) async fn try_clean_up_study(&self, study: u64) -> anyhow::Result<()> {
         let Some((file_id, files)) = self.store.leftover_files(study).await? else {
             return Ok(());

@@ -2,20 +2,21 @@
 //! load–latency curve.
 
 use crate::{
-    runs::{Runs, detached},
+    runs::{Runs, run_detached},
     scheduler::locks::{locks_for, study_lock},
     store::{
         new_run::NewRun,
         studies::{StepDescription, StoredStudy},
         study_digest::log_damaged,
     },
-    studies::procedures::with_inputs,
+    studies::procedures::compute_with_inputs,
 };
 use leadline_compare::procedure::{adds_runs, is_probe, next_step};
 use leadline_protocol::{plan::Plan, status::RunStatus};
 use serde_json::{Value, json};
 
-/// Number of open studies to check at startup. Older studies ended before earlier starts.
+/// Maximum number of open studies to check at startup. Older ones were handled at previous
+/// startups.
 const MAX_STUDIES_AT_START: u32 = 100;
 
 impl Runs {
@@ -39,11 +40,11 @@ impl Runs {
         let Some(stored) = self.store.study(study).await? else {
             return Ok(());
         };
-        let Some(procedure) = stored.procedure.clone().filter(|_| awaits_next(&stored)) else {
+        let Some(procedure) = stored.procedure.clone().filter(|_| needs_next_run(&stored)) else {
             return Ok(());
         };
         let runs = self.procedure_runs(&stored).await?;
-        let next = with_inputs(runs, move |runs| next_step(&procedure, runs)).await?;
+        let next = compute_with_inputs(runs, move |runs| next_step(&procedure, runs)).await?;
         match next {
             Some(step) => self.add_step(stored, &step).await,
             None => self.end_procedure(study, end_reason(&stored)).await,
@@ -51,7 +52,7 @@ impl Runs {
     }
 
     async fn end_procedure(&self, study: u64, reason: &str) -> anyhow::Result<()> {
-        tracing::info!(study, reason, "the procedure of a study ended");
+        tracing::info!(study, reason, "a study's procedure ended");
         self.store.set_ended(study, reason).await?;
         self.publish_study(study).await;
         Ok(())
@@ -93,7 +94,8 @@ impl Runs {
         };
         let runs = self.clone();
         // Runs in its own task, because a run that has been stored must be queued.
-        let queued = detached(async move { Ok(runs.queue_step(study, description, new).await?) });
+        let queued =
+            run_detached(async move { Ok(runs.queue_step(study, description, new).await?) });
         queued.await.map_err(|error| anyhow::anyhow!("{error}"))
     }
 
@@ -128,10 +130,10 @@ fn end_reason(study: &StoredStudy) -> &'static str {
     }
 }
 
-/// Whether the study continues with another run. A run that failed twice or was cancelled ends the
-/// study. If a rate was interrupted twice, the study continues with the next rate. If the probe was
-/// interrupted twice, the study ends.
-pub(super) fn awaits_next(study: &StoredStudy) -> bool {
+/// Whether another run is to be added to the study. A run that failed twice or was cancelled ends
+/// the study. If a rate was interrupted twice, the study continues with the next rate. If the probe
+/// was interrupted twice, the study ends.
+pub(super) fn needs_next_run(study: &StoredStudy) -> bool {
     let Some(procedure) = study.procedure.as_ref().filter(|it| adds_runs(it)) else {
         return false;
     };

@@ -2,8 +2,8 @@
 
 use crate::{
     error::Error,
-    runs::{Runs, detached},
-    store::study_edits::DeletedStudy,
+    runs::{Runs, run_detached},
+    store::study_edits::StudyDeletion,
 };
 use leadline_protocol::{runs_event::RunsEvent, study::detail::Study};
 
@@ -13,7 +13,7 @@ impl Runs {
         let store = self.store.clone();
         let new_name = name.to_owned();
         let renamed = async move { Ok(store.rename_study(number, &new_name).await?) };
-        let runs = detached(renamed).await?;
+        let runs = run_detached(renamed).await?;
         let runs = runs.ok_or(Error::study_not_found(number))?;
         for run in runs {
             self.publish_summary(run).await;
@@ -26,8 +26,8 @@ impl Runs {
     pub(crate) async fn delete_study(&self, number: u64) -> Result<(), Error> {
         let store = self.store.clone();
         let deleted = async move { Ok(store.delete_study(number).await?) };
-        match detached(deleted).await? {
-            DeletedStudy::Done(runs) => {
+        match run_detached(deleted).await? {
+            StudyDeletion::Done(runs) => {
                 self.deleted.notify_one();
                 for number in runs {
                     self.publish(&RunsEvent::Deleted { number });
@@ -35,8 +35,8 @@ impl Runs {
                 self.publish(&RunsEvent::StudyDeleted { number });
                 Ok(())
             }
-            DeletedStudy::Missing => Err(Error::study_not_found(number)),
-            DeletedStudy::Active => Err(Error::Conflict {
+            StudyDeletion::Missing => Err(Error::study_not_found(number)),
+            StudyDeletion::Active => Err(Error::Conflict {
                 code: "not_ended",
                 detail: format!("Study #{number} has not ended. Cancel it before deleting it."),
             }),

@@ -10,7 +10,8 @@ use leadline_protocol::{
     study::until_decided::{Look, PlannedLook, UntilDecided},
 };
 
-/// Number of undecided studies to check at startup. Older studies ended before earlier starts.
+/// Maximum number of undecided studies to check at startup. Older ones were handled at previous
+/// startups.
 const MAX_STUDIES_AT_START: u32 = 100;
 
 impl Runs {
@@ -51,7 +52,7 @@ impl Runs {
             .iter()
             .filter(|run| run.repeat <= Some(planned.pairs));
         for run in of_look {
-            // If a run has no intact result, its block stays incomplete.
+            // If a run has no intact result, its block remains incomplete.
             let run = self.store.run(run.number).await?;
             runs.extend(run.filter(|run| !run.summary.damaged));
         }
@@ -64,7 +65,7 @@ impl Runs {
     }
 }
 
-/// Returns the first look that has not been taken although its runs have ended.
+/// Returns the first look whose runs have ended but that has not been taken yet.
 pub(super) fn due_look(study: &StoredStudy) -> Option<PlannedLook> {
     let until = study.until_decided.as_ref()?;
     let next = until.next_look(&study.looks)?;

@@ -9,7 +9,7 @@ use leadline_compare::{
 use leadline_protocol::{run::Run, status::RunStatus, study::procedure::ProcedureResults};
 use std::collections::BTreeMap;
 
-/// A run of a procedure. If it is a retry, `first_attempt` is the status of the failed run.
+/// A run in a procedure. If it is a retry, `first_attempt` is the status of the failed run.
 pub(super) struct StoredRun {
     run: Run,
     first_attempt: Option<RunStatus>,
@@ -28,12 +28,12 @@ impl Runs {
             ));
         };
         let runs = self.procedure_runs(&stored).await?;
-        let found = with_inputs(runs, move |runs| results(&procedure, runs));
+        let found = compute_with_inputs(runs, move |runs| results(&procedure, runs));
         Ok(found.await?)
     }
 
-    /// Returns why the remaining runs of a study are not needed, if so. The decision is stored
-    /// before it takes effect, because the study's status is derived from it.
+    /// Returns the reason why a study's remaining runs are not needed, if there is one. The
+    /// decision is stored before it takes effect, because the study's status is derived from it.
     pub(super) async fn procedure_end(&self, number: u64) -> anyhow::Result<Option<String>> {
         let Some(stored) = self.store.study(number).await? else {
             return Ok(None);
@@ -42,9 +42,9 @@ impl Runs {
             return Ok(stored.ended);
         };
         let runs = self.procedure_runs(&stored).await?;
-        let end = with_inputs(runs, move |runs| early_end(&procedure, runs)).await?;
+        let end = compute_with_inputs(runs, move |runs| early_end(&procedure, runs)).await?;
         if let Some(end) = &end {
-            tracing::info!(study = number, end, "the procedure of a study ended");
+            tracing::info!(study = number, end, "a study's procedure ended");
             self.store.set_ended(number, end).await?;
         }
         Ok(end)
@@ -56,7 +56,7 @@ impl Runs {
         stored: &StoredStudy,
     ) -> anyhow::Result<Vec<Option<StoredRun>>> {
         let mut by_step: BTreeMap<u32, StoredRun> = BTreeMap::new();
-        // Retries come after the failed runs, so they replace them.
+        // Retries come after the failed runs, so they take their place.
         for summary in &stored.runs {
             let Some(run) = self.store.run(summary.number).await? else {
                 continue;
@@ -73,8 +73,8 @@ impl Runs {
     }
 }
 
-/// Computes a result on a blocking thread.
-pub(super) async fn with_inputs<T: Send + 'static>(
+/// Passes the runs to `compute` on a blocking thread.
+pub(super) async fn compute_with_inputs<T: Send + 'static>(
     runs: Vec<Option<StoredRun>>,
     compute: impl FnOnce(&[Option<ProcedureRun>]) -> T + Send + 'static,
 ) -> anyhow::Result<T> {

@@ -1,10 +1,10 @@
 //! Retries a failed run of a repeated study once, at the same queue position.
 
-use crate::runs::{Runs, detached};
+use crate::runs::{Runs, run_detached};
 
 impl Runs {
     /// Queues a retry if the last run of a study failed. Must be called before the study's lock is
-    /// released, so that the retry runs next.
+    /// released, so the retry runs next.
     pub(crate) async fn retry_failed_run(&self, study: u64) {
         if let Err(error) = self.retry_failed_runs().await {
             tracing::error!(study, "cannot retry a failed run: {error:#}");
@@ -16,7 +16,7 @@ impl Runs {
         for failed in self.store.failed_runs().await? {
             let runs = self.clone();
             // Runs in its own task, because a run that has been stored must be queued.
-            let queued = detached(async move { Ok(runs.queue_retry(failed).await?) });
+            let queued = run_detached(async move { Ok(runs.queue_retry(failed).await?) });
             queued.await.map_err(|error| anyhow::anyhow!("{error}"))?;
         }
         Ok(())

@@ -3,12 +3,12 @@
 use crate::{
     error::Error,
     runs::{
-        Runs, detached,
-        submit::{Submitted, used_confirmations},
+        Runs, run_detached,
+        submit::{Submitted, required_confirmations},
     },
     scheduler::locks::{locks_for, study_lock},
     store::{
-        confirmations::NotCreated,
+        confirmations::CreateError,
         keys::{IdempotencyKey, KeyUse},
         new_run::NewRun,
         studies::{NewStudy, StepDescription},
@@ -30,9 +30,9 @@ pub(crate) struct StudyRequest {
     /// The study document that is passed to the runner.
     pub document: Value,
     pub host: Option<String>,
-    /// Tags of all runs.
+    /// Tags for all runs.
     pub tags: Option<Vec<String>>,
-    /// Confirmations that data may be overwritten. The document contains them as well.
+    /// Confirmations that data may be overwritten. The document also contains them.
     pub confirm: Option<Vec<String>>,
 }
 
@@ -61,7 +61,7 @@ impl Runs {
         let new = new_study(request, plan, &devices);
         let runs = self.clone();
         // Runs in its own task, because runs that have been stored must be queued.
-        detached(async move { runs.enqueue_study(&new, key.as_ref()).await }).await
+        run_detached(async move { runs.enqueue_study(&new, key.as_ref()).await }).await
     }
 
     async fn enqueue_study(
@@ -78,8 +78,8 @@ impl Runs {
             .await?;
         let (number, runs) = match inserted {
             Ok(study) => study,
-            Err(NotCreated::KeyUsed(earlier)) => return self.replay_study(earlier).await,
-            Err(NotCreated::ConfirmationUsed(entry)) => {
+            Err(CreateError::KeyUsed(earlier)) => return self.replay_study(earlier).await,
+            Err(CreateError::ConfirmationUsed(entry)) => {
                 return Err(Error::confirmation_used(&entry));
             }
         };
@@ -94,9 +94,9 @@ impl Runs {
         // Published once for all runs, because publishing a study reads all of its runs.
         self.publish_study(number).await;
         self.publish_queue();
-        // Read the study before starting it, so that the response shows it as queued.
+        // Read the study before starting it, so the response shows it as queued.
         let study = self.study(number).await?;
-        self.start_ready();
+        self.start_ready_runs();
         Ok(Submitted::new(study))
     }
 
@@ -128,7 +128,7 @@ fn new_study(request: StudyRequest, plan: StudyPlan, devices: &DeviceList) -> Ne
         requested: step.jobs.clone(),
         sample_ms: step.plan.sample_ms,
         resolved: step.plan.jobs.clone(),
-        confirm: used_confirmations(&step.plan.confirmations, given),
+        confirm: required_confirmations(&step.plan.confirmations, given),
         locks: locks_for(&step.plan.jobs, devices),
     };
     let description = |step: &StepPlan| StepDescription {
@@ -140,7 +140,7 @@ fn new_study(request: StudyRequest, plan: StudyPlan, devices: &DeviceList) -> Ne
     };
     let steps = plan.steps.iter();
     NewStudy {
-        confirm: used_confirmations(&plan.confirmations, given),
+        confirm: required_confirmations(&plan.confirmations, given),
         steps: steps.map(|step| (description(step), run(step))).collect(),
         order_seed: plan.order_seed,
         idle_wait_seconds: plan.idle_wait_seconds,

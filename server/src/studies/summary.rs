@@ -2,7 +2,7 @@
 
 use crate::{
     store::studies::StoredStudy,
-    studies::{continuation::awaits_next, looks::due_look},
+    studies::{continuation::needs_next_run, looks::due_look},
 };
 use leadline_protocol::{
     compare::GroupStatistics,
@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) fn summary(study: &StoredStudy) -> StudySummary {
     let runs = &study.runs;
     let retried = retried_runs(study);
-    let is_last = |run: &&RunSummary| !is_repeated(&retried, run);
+    let is_last = |run: &&RunSummary| !was_retried(&retried, run);
     let last: Vec<&RunSummary> = runs.iter().filter(is_last).collect();
     let required: Vec<&RunSummary> = last
         .iter()
@@ -29,7 +29,7 @@ pub(crate) fn summary(study: &StoredStudy) -> StudySummary {
         .filter(|run| !is_not_needed(study, run))
         .collect();
     // The next look may continue or end the study.
-    let is_open = study.awaits_retry || due_look(study).is_some() || awaits_next(study);
+    let is_open = study.awaits_retry || due_look(study).is_some() || needs_next_run(study);
     let status = if is_open {
         StudyStatus::Running
     } else {
@@ -59,14 +59,14 @@ pub(crate) fn summary(study: &StoredStudy) -> StudySummary {
 }
 
 /// Shown in place of a verdict.
-const DAMAGED: &str = "The stored data of this run does not match its checksum, so the study's results do not contain it.";
+const DAMAGED: &str = "The stored data of this run does not match its checksum, so it is excluded from the study's results.";
 
 fn retried_runs(study: &StoredStudy) -> BTreeSet<u64> {
     study.runs.iter().filter_map(|run| run.retry_of).collect()
 }
 
 /// Whether the run failed and was retried.
-fn is_repeated(retried: &BTreeSet<u64>, run: &RunSummary) -> bool {
+fn was_retried(retried: &BTreeSet<u64>, run: &RunSummary) -> bool {
     run.status != RunStatus::Done && retried.contains(&run.number)
 }
 
@@ -116,7 +116,7 @@ pub(crate) fn study(stored: StoredStudy, verdicts: &BTreeMap<u64, Verdicts>) -> 
         .runs
         .iter()
         .cloned()
-        .partition(|run| is_repeated(&retried, run));
+        .partition(|run| was_retried(&retried, run));
     let by_position = |mut runs: Vec<RunSummary>| -> BTreeMap<_, _> {
         // A damaged run may claim the position of an intact one. Intact runs come last, so they
         // win.
@@ -210,7 +210,7 @@ fn run_statistics(steps: &[&StudyStep], value: fn(&RunSummary) -> Option<f64>) -
     leadline_compare::group_statistics::statistics(&values)
 }
 
-/// Verdict sentences for all directions.
+/// The summaries of the verdicts for all directions.
 fn sentence(verdicts: &Verdicts) -> Option<String> {
     let verdicts = [&verdicts.read, &verdicts.write].into_iter().flatten();
     let sentences: Vec<&str> = verdicts.map(|verdict| verdict.sentence.as_str()).collect();
@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn study_status_follows_from_runs() {
+    fn study_status_is_derived_from_runs() {
         for (runs, expect) in [
             (&[Queued, Queued][..], StudyStatus::Queued),
             (&[Measuring, Queued], StudyStatus::Running),

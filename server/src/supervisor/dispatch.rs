@@ -7,7 +7,7 @@ use crate::{
 
 impl Runs {
     /// Starts all runs that can start.
-    pub(crate) fn start_ready(&self) {
+    pub(crate) fn start_ready_runs(&self) {
         loop {
             let mut scheduler = self.scheduler();
             if scheduler.paused || *self.phase.borrow() != ServerPhase::Open {
@@ -22,19 +22,19 @@ impl Runs {
         }
     }
 
-    /// Lets other runs start although the runner of an ended run has not exited.
+    /// Lets other runs start even though an ended run's runner has not exited.
     pub(crate) fn hang(&self, number: u64) {
         self.scheduler().queue.hang(number);
         self.released.send_replace(());
-        self.start_ready();
+        self.start_ready_runs();
         self.publish_queue();
     }
 
-    /// Releases the locks of a run.
+    /// Releases a run's locks.
     pub(crate) fn release(&self, number: u64) {
         self.scheduler().queue.finish(number);
         self.released.send_replace(());
-        self.start_ready();
+        self.start_ready_runs();
         self.publish_queue();
     }
 }

@@ -1,4 +1,4 @@
-//! Caches results of the runner's host queries for all clients, so that open pages do not start
+//! Caches results of the runner's host queries for all clients, so open pages do not start
 //! processes during a measurement.
 
 use crate::{error::RunnerError, supervisor::runner::Runner};
@@ -9,7 +9,7 @@ use std::{
 };
 use tokio::sync::Mutex;
 
-/// Short, because a device can be put to use at any time.
+/// Short, because a device can come into use at any time.
 const DEFAULT_AGE: Duration = Duration::from_secs(30);
 
 /// Maximum age of a result.
@@ -53,8 +53,8 @@ impl HostCache {
     }
 }
 
-/// A result and the time at which its query started. The lock is held during a query, so that
-/// concurrent requests share the result.
+/// A result and the time at which its query started. The lock is held during a query, so concurrent
+/// requests share the result.
 struct Cached<T>(Mutex<Option<(Instant, T)>>);
 
 impl<T> Default for Cached<T> {

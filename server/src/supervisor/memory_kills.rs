@@ -16,7 +16,7 @@ fn parse(vmstat: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn the_counter_is_found() {
+    fn finds_the_counter() {
         assert_eq!(
             super::parse("pgmajfault 7\noom_kill 12\nnuma 1\n"),
             Some(12)

@@ -23,10 +23,10 @@ use tokio::{
 const MAX_LINE: u64 = 64 * 1024 * 1024;
 /// Number of events to buffer for the journal. If the buffer is full, the runner's pipe fills up.
 const MAX_UNREAD: usize = 256;
-/// Number of stderr bytes to keep, from the end.
+/// Number of bytes to keep from the end of stderr.
 const STDERR_TAIL: usize = 8 * 1024;
-/// Timeout for reading the remaining stderr output after the exit. If another process holds the
-/// pipe open, EOF never arrives.
+/// Timeout for reading the remaining stderr output after the process exits. If another process
+/// holds the pipe open, EOF never arrives.
 const STDERR_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// An event, or the reason why a line is invalid.

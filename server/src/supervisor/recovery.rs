@@ -62,7 +62,7 @@ impl Runs {
         }
         self.clean_up_studies().await;
         self.scheduler().paused = false;
-        self.start_ready();
+        self.start_ready_runs();
         tokio::spawn(self.clone().compress_active_runs());
         self.maintain_store().await;
     }

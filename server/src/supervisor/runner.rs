@@ -1,4 +1,4 @@
-//! Commands of the runner program.
+//! Runs the runner program's commands.
 
 use crate::{
     config::{ResolvedConfig, TOKEN_VARIABLES},
@@ -141,7 +141,7 @@ impl Runner {
         command
     }
 
-    /// Creates a command with the operator's permissions as arguments.
+    /// Creates a command whose arguments include the permissions granted by the operator.
     fn command(&self, verb: &str) -> Command {
         let mut command = self.base_command(verb);
         for root in &self.target_roots {

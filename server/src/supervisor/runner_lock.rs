@@ -13,7 +13,7 @@ use std::{
 };
 use tokio::time::sleep;
 
-/// In the data directory.
+/// File in the data directory.
 const FILE_NAME: &str = "runners";
 const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 /// Runners usually exit within this time after the server has exited.

@@ -12,7 +12,7 @@ use crate::{
     scheduler::outcome::{RunEnd, RunnerExit, StopRequest},
     schedules::rejection::NO_CONFIRMATION,
     supervisor::{
-        failure::without_confirmations,
+        failure::remove_confirmation_codes,
         memory_kills,
         process::{EventResult, RunnerProcess},
     },
@@ -37,15 +37,16 @@ use tokio::{
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
 /// Timeout for the report during shutdown, which may take five seconds in total.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(2_500);
-/// Timeout for the exit after SIGKILL, or after the report of a stopped run. A process that takes
-/// longer is blocked in the kernel by an I/O.
+/// How long the process may take to exit after SIGKILL, or after the report of a stopped run. A
+/// process that takes longer is blocked in the kernel by an I/O.
 const KILL_TIMEOUT: Duration = Duration::from_secs(1);
-/// Timeout for the exit after the report, a failure or the end of the event stream.
+/// How long the process may take to exit after the report, a failure or the end of the event
+/// stream.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Delay between attempts to store a failure.
 const RETRY_INTERVAL: Duration = Duration::from_secs(2);
 
-/// Executes a run that has left the queue, and finally releases its locks.
+/// Executes a run that has left the queue, and then releases its locks.
 pub(super) async fn supervise(runs: Runs, number: u64, buffer: Arc<EventBuffer>) {
     // Read first: once the run has ended, it may be deleted at any time.
     let study = runs.study_of(number).await;
@@ -75,7 +76,7 @@ pub(super) async fn supervise(runs: Runs, number: u64, buffer: Arc<EventBuffer>)
 }
 
 /// Marks a run as failed because its events could not be stored for a reason other than a database
-/// fault (such as a full disk). Retries until the status is stored. Until then, the run holds its
+/// fault such as a full disk. Retries until the status is stored. Until then, the run holds its
 /// locks.
 async fn store_failure(runs: &Runs, number: u64, reason: &str) {
     while let Err(error) = try_store_failure(runs, number, reason).await {
@@ -107,7 +108,7 @@ async fn execute(
         Journal::resume(number, RunStatus::Queued, store, buffer, spool, COMPLETE).await?;
     let published = publish_changes(runs.clone(), number, journal.stored_status());
     let published = tokio::spawn(published);
-    let ended = execute_with(runs, number, &mut journal, stop, unkillable).await;
+    let ended = execute_with_journal(runs, number, &mut journal, stop, unkillable).await;
     // If the journal failed, return its error, which caused the error in `ended`.
     journal.close().await?;
     published.await?;
@@ -124,7 +125,7 @@ async fn publish_changes(runs: Runs, number: u64, mut status: watch::Receiver<Ru
     }
 }
 
-async fn execute_with(
+async fn execute_with_journal(
     runs: &Runs,
     number: u64,
     journal: &mut Journal,
@@ -172,7 +173,7 @@ async fn execute_with(
     supervision.finish(exit, stderr_tail, out_of_memory).await
 }
 
-/// Converts a run to the input format of the runner.
+/// Converts a run to the runner's input format.
 async fn runner_input(runs: &Runs, run: &Run) -> anyhow::Result<Value> {
     let targets = run.resolved.iter().flatten().flat_map(|job| &job.targets);
     let devices: Vec<&str> = targets.filter_map(Target::device_id).collect();
@@ -276,7 +277,7 @@ impl Supervision<'_> {
     }
 
     async fn record(&mut self, event: Event) -> anyhow::Result<()> {
-        let event = self.without_confirmations(event).await?;
+        let event = self.remove_confirmation_codes(event).await?;
         match &event.body {
             EventBody::Report(result) => self.report = Some(result.report.clone()),
             EventBody::Failed(failure) => self.failure = Some(failure.clone()),
@@ -291,19 +292,19 @@ impl Supervision<'_> {
         self.journal.record(event.t_ms, event.body).await
     }
 
-    async fn without_confirmations(&self, event: Event) -> anyhow::Result<Event> {
+    async fn remove_confirmation_codes(&self, event: Event) -> anyhow::Result<Event> {
         let failure = match event.body {
             EventBody::Failed(failure) if failure.problems.iter().any(Problem::is_confirmation) => {
                 failure
             }
             _ => return Ok(event),
         };
-        let remedy = match self.runs.store.start_of(self.number, self.study).await? {
+        let remedy = match self.runs.store.find_start(self.number, self.study).await? {
             Some(_) => NO_CONFIRMATION,
             None => "Plan the run again, and confirm that its data may be lost.",
         };
         Ok(Event {
-            body: EventBody::Failed(without_confirmations(failure, remedy)),
+            body: EventBody::Failed(remove_confirmation_codes(failure, remedy)),
             ..event
         })
     }

@@ -18,7 +18,7 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 const POLL: Duration = Duration::from_millis(500);
-/// Delay after a database error, before the next try.
+/// Delay between a database error and the next attempt.
 const RETRY: Duration = Duration::from_secs(10);
 
 impl Runs {
@@ -36,8 +36,8 @@ impl Runs {
         }
     }
 
-    /// Sends one pending message to each receiver. The messages are sent concurrently, so that a
-    /// slow receiver delays other receivers by at most one timeout.
+    /// Sends one pending message to each receiver. The messages are sent concurrently, so a slow
+    /// receiver delays other receivers by at most one timeout.
     async fn deliver_due(&self) -> anyhow::Result<()> {
         let due = self.store.due_deliveries(now_ms()).await?;
         let sent = due.iter().map(|delivery| self.deliver(delivery));

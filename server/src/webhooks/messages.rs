@@ -1,4 +1,4 @@
-//! Builds the contents of messages. Pure.
+//! Builds message contents. Pure.
 
 use crate::store::schedule_starts::{ActiveStart, Start};
 use leadline_protocol::{
@@ -93,7 +93,7 @@ pub(crate) fn trend_changed(
     let name = &series.newest_run.name;
     let host = series.hostname.as_deref();
     let host = host.map_or(String::new(), |host| format!(" on {host}"));
-    let (old, new) = (sentence_name(before), sentence_name(after));
+    let (old, new) = (spell_out(before), spell_out(after));
     let reason = series.state.as_ref().map_or("", |state| &state.reason);
     let path = format!(
         "/trends/{}/{}",
@@ -116,6 +116,6 @@ pub(crate) fn trend_changed(
     }
 }
 
-fn sentence_name(state: TrendState) -> String {
+fn spell_out(state: TrendState) -> String {
     state.as_str().replace('_', " ")
 }

@@ -16,7 +16,7 @@ use tokio::{
 
 /// Timeout for one attempt, from the name lookup to the response headers.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// Maximum size of the head of a response, in bytes.
+/// Maximum size of a response's status line and headers, in bytes.
 const MAX_HEAD: usize = 16 * 1024;
 
 /// A message and its headers.
@@ -33,9 +33,9 @@ pub(super) struct Outcome {
     pub is_delivered: bool,
     /// Whether the receiver rejects any further attempts.
     pub is_final: bool,
-    /// Value of the header `Retry-After`, in seconds.
+    /// Value of the `Retry-After` header, in seconds.
     pub retry_after: Option<u64>,
-    /// The receiver's response, or why there was none.
+    /// The receiver's response, or why there is none.
     pub text: String,
 }
 
@@ -107,7 +107,7 @@ async fn try_send(target: &Target, message: Message) -> anyhow::Result<Response<
     response.context("no HTTP response")
 }
 
-/// Connects to one of the checked addresses, so that a later DNS lookup cannot change the target.
+/// Connects to one of the checked addresses, so a later DNS lookup cannot change the target.
 async fn connect(target: &Target) -> anyhow::Result<TcpStream> {
     let found = lookup_host((target.host.as_str(), target.port)).await;
     let addresses: Vec<_> = found.context("unknown host")?.collect();

@@ -8,13 +8,13 @@ const PREFIX: &str = "whsec_";
 /// Length of a key in bytes, as recommended by Standard Webhooks.
 const KEY_BYTES: std::ops::RangeInclusive<usize> = 24..=64;
 
-/// `None` unless the text is `whsec_` and 24 to 64 bytes in Base64.
+/// Returns `None` unless the text is `whsec_` followed by 24 to 64 bytes in Base64.
 pub(crate) fn parse_secret(text: &str) -> Option<Vec<u8>> {
     let key = STANDARD.decode(text.strip_prefix(PREFIX)?).ok()?;
     KEY_BYTES.contains(&key.len()).then_some(key)
 }
 
-/// The header `webhook-signature`: HMAC-SHA-256 of ID, time and body. `timestamp` is in seconds
+/// The `webhook-signature` header: HMAC-SHA-256 of ID, time and body. `timestamp` is in seconds
 /// since the Unix epoch.
 pub(crate) fn signature(key: &[u8], id: &str, timestamp: u64, body: &str) -> String {
     // HMAC accepts keys of any length.

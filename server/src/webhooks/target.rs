@@ -1,4 +1,4 @@
-//! URLs of webhooks, and the addresses to which they may point. Pure.
+//! Webhook URLs, and the addresses to which they may point. Pure.
 
 use hyper::{
     Uri,
@@ -6,13 +6,13 @@ use hyper::{
 };
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// In bytes.
+/// Maximum length of a URL, in bytes.
 const MAX_URL: usize = 2_000;
 const HTTP_PORT: u16 = 80;
 /// Addresses that are not permitted.
 pub(crate) const REJECTED: &str = "link-local, multicast or unspecified";
 
-/// A URL that a message is sent to.
+/// A URL to which messages are sent.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Target {
     /// Without brackets.
@@ -30,7 +30,7 @@ impl Target {
 }
 
 /// # Errors
-/// What is wrong, and how to fix it.
+/// Returns what is wrong and how to fix it.
 pub(crate) fn parse(url: &str) -> Result<Target, (String, &'static str)> {
     const REMEDY: &str = "Use http://HOST:PORT/PATH.";
     let invalid = |detail: &str| Err((detail.to_owned(), REMEDY));
@@ -43,7 +43,7 @@ pub(crate) fn parse(url: &str) -> Result<Target, (String, &'static str)> {
     if uri.scheme() == Some(&Scheme::HTTPS) {
         return Err((
             "https is not supported.".into(),
-            "Use http to a proxy on this host that forwards to the receiver with TLS.",
+            "Use http with a proxy on this host that forwards to the receiver over TLS.",
         ));
     }
     let (Some(scheme), Some(authority)) = (uri.scheme(), uri.authority()) else {
@@ -73,7 +73,7 @@ pub(crate) fn parse(url: &str) -> Result<Target, (String, &'static str)> {
 /// Parses the URL of a new webhook, and checks its address if the URL contains one.
 ///
 /// # Errors
-/// What is wrong, and how to fix it.
+/// Returns what is wrong and how to fix it.
 pub(crate) fn check(url: &str) -> Result<Target, (String, &'static str)> {
     let target = parse(url)?;
     let address = target.host.parse::<IpAddr>();
@@ -82,12 +82,12 @@ pub(crate) fn check(url: &str) -> Result<Target, (String, &'static str)> {
         .is_ok_and(|address| !is_permitted(*address))
     {
         let detail = format!(
-            "{} is not the address of a receiver ({REJECTED}).",
+            "{} is not a valid receiver address ({REJECTED}).",
             target.host
         );
-        return Err((detail, "Use the address of the receiver."));
+        return Err((detail, "Use the receiver's address."));
     }
-    // getaddrinfo would parse such names as addresses in legacy notations, such as 0xa9fea9fe.
+    // getaddrinfo would parse such names as addresses in legacy notation, such as 0xa9fea9fe.
     let last = target.host.trim_end_matches('.').rsplit('.').next();
     let is_number = last.is_some_and(|last| {
         let hex = last.strip_prefix("0x").or_else(|| last.strip_prefix("0X"));
@@ -124,8 +124,8 @@ fn encode(character: char) -> String {
     bytes.map(|byte| format!("%{byte:02X}")).collect()
 }
 
-/// Rejects addresses that no legitimate receiver can have. For example, 169.254.169.254 returns the
-/// credentials of cloud instances.
+/// Rejects addresses that no legitimate receiver can have. For example, 169.254.169.254 serves
+/// cloud instances' credentials.
 pub(crate) fn is_permitted(address: IpAddr) -> bool {
     match address.to_canonical() {
         IpAddr::V4(v4) => {

@@ -1,4 +1,4 @@
-//! Detects state changes of trends.
+//! Detects changes in the state of trends.
 
 use crate::{
     clock::now_ms, error::Error, runs::Runs, store::baselines::SeriesKey,
@@ -11,8 +11,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-/// Delay before a comparison, so that several changes in quick succession cause only one
-/// comparison.
+/// Delay before a comparison, so multiple changes in quick succession cause only one comparison.
 const DELAY: Duration = Duration::from_secs(1);
 /// Also needed because some changes are not published, such as new fingerprints of stored runs.
 const INTERVAL: Duration = Duration::from_secs(15);

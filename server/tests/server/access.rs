@@ -34,7 +34,7 @@ pub(crate) fn endpoints() -> Vec<(Method, String)> {
 }
 
 #[tokio::test]
-async fn requests_without_a_token_are_401() {
+async fn requests_without_a_token_return_401() {
     let server = Program::start().await;
     let other_paths = [
         "/api",
@@ -77,7 +77,7 @@ async fn requests_without_a_token_are_401() {
 }
 
 #[tokio::test]
-async fn api_reference_is_served_with_the_token() {
+async fn api_reference_is_served_to_clients_with_a_token() {
     let server = Program::start().await;
     for (path, part) in [
         ("/api/openapi.json", "\"openapi\":\"3.1.0\""),
@@ -102,7 +102,7 @@ async fn api_reference_is_served_with_the_token() {
 }
 
 #[tokio::test]
-async fn all_routes_reject_foreign_hosts() {
+async fn all_routes_reject_disallowed_hosts() {
     let server = Program::start().await;
     let port = server.address.rsplit(':').next().unwrap();
     let routes = endpoints().into_iter().chain(
@@ -154,7 +154,7 @@ async fn all_routes_reject_foreign_hosts() {
 }
 
 #[tokio::test]
-async fn requests_without_host_are_403() {
+async fn requests_without_a_host_return_403() {
     let server = Program::start().await;
     for request in [
         "GET /api/v1/options HTTP/1.1\r\n\r\n",
@@ -180,7 +180,7 @@ async fn requests_without_host_are_403() {
 }
 
 #[tokio::test]
-async fn foreign_origins_are_403_on_all_endpoints() {
+async fn disallowed_origins_return_403_on_all_endpoints() {
     let server = Program::start().await;
     let port = server.address.rsplit(':').next().unwrap();
     for (method, path) in endpoints() {
@@ -276,7 +276,7 @@ async fn websockets_require_token_host_and_origin() {
 }
 
 #[tokio::test]
-async fn all_responses_have_the_security_headers() {
+async fn all_responses_contain_the_security_headers() {
     let server = Program::start().await;
     for path in ["/", "/login", "/api/v1/runs", "/nothing"] {
         let response = server.client.get(server.url(path)).send().await.unwrap();

@@ -28,7 +28,7 @@ fn texts(run: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn annotations_are_part_of_the_run_and_its_exports() {
+async fn annotations_are_included_in_the_run_and_its_exports() {
     let server = Program::start().await;
     let number = server.queue(job("noted", "300ms")).await;
     server.wait_until_ended(number).await;
@@ -48,7 +48,7 @@ async fn annotations_are_part_of_the_run_and_its_exports() {
     let changed = async {
         while let Some(frame) = socket.next().await {
             let frame = frame.unwrap();
-            // Skip pings, which have no text.
+            // Skip pings, which contain no text.
             let frame: Value = serde_json::from_str(frame.to_text().unwrap()).unwrap_or_default();
             if frame["type"] == "annotations" {
                 return frame;

@@ -1,4 +1,4 @@
-//! Files of the web application.
+//! Serving the files of the web application.
 
 use crate::program::Program;
 use flate2::read::GzDecoder;
@@ -26,7 +26,7 @@ async fn scripts_are_served_compressed_and_cached() {
     );
     let page_policy = page.headers().get("content-security-policy").cloned();
     let html = page.text().await.unwrap();
-    // A short script with the functions of the bundler comes first.
+    // A short script with the bundler's helper functions comes first.
     let mut scripts = html.split('"').filter(|text| text.ends_with(".js"));
     let script = scripts.next_back().unwrap();
 

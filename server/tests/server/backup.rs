@@ -15,7 +15,7 @@ fn backup(data: &Path, file: &Path) -> (bool, String) {
 }
 
 #[tokio::test]
-async fn copy_of_a_running_server_can_be_restored() {
+async fn backup_of_a_running_server_can_be_restored() {
     let server = Program::start().await;
     let number = server.queue(job("a", "50ms")).await;
     server.wait_until_ended(number).await;

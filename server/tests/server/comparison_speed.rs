@@ -1,5 +1,5 @@
-//! Measures comparisons and trends of many long runs. The runs are copies of one run with stored
-//! samples and a report from the real runner.
+//! Measures how long comparisons and trends of many long runs take. The runs are copies of one run
+//! with stored samples and a report from the real runner.
 
 use crate::{
     deletion::connect,
@@ -85,8 +85,8 @@ async fn measure(server: &Program, name: &str, path: &str) {
 ///
 /// `cargo test --release -p leadline --test server comparison_speed -- --ignored --nocapture`
 #[tokio::test]
-#[ignore = "takes measurements"]
-async fn eight_groups_of_twenty_hours_are_fast() {
+#[ignore = "benchmark"]
+async fn comparing_eight_groups_of_twenty_hour_runs_is_fast() {
     let server = Program::start().await;
     let hour = server.queue(job(HOUR, "1s")).await;
     let began = Instant::now();

@@ -1,14 +1,16 @@
-//! Imports of documents that fio cannot have printed, and of Leadline's own exports.
+//! Imports documents that fio cannot have printed, and Leadline's own exports.
 
 use crate::{
-    foreign_results::{MIXED, changed, export, fio, imported, mixed, rejected_field, scene},
+    foreign_results::{
+        MIXED, export, fio, imported, mixed, rejected_field, replace_value, temporary_directory,
+    },
     program::Program,
 };
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn contradicting_and_repeated_fields_are_rejected() {
+async fn contradictory_and_repeated_fields_are_rejected() {
     let Some((text, server)) = mixed().await else {
         return;
     };
@@ -28,7 +30,7 @@ async fn contradicting_and_repeated_fields_are_rejected() {
             "jobs[0].read.clat_ns.percentile.99.000000",
         ),
     ] {
-        let text = changed(&document, path, value);
+        let text = replace_value(&document, path, value);
         assert_eq!(rejected_field(&server, &text).await, field);
     }
     let twice = text.replacen("\"total_ios\"", "\"iops\" : 1.0, \"total_ios\"", 1);
@@ -40,7 +42,7 @@ async fn contradicting_and_repeated_fields_are_rejected() {
 /// `max_latency` ends a job with an error, but it is not an I/O error.
 #[tokio::test]
 async fn only_failed_ios_are_counted() {
-    let directory = scene();
+    let directory = temporary_directory();
     let mut arguments = MIXED.to_vec();
     arguments.push("--max_latency=1us");
     let Some(text) = fio(directory.path(), &arguments) else {

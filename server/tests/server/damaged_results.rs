@@ -98,7 +98,7 @@ async fn changed_result_summary_is_detected() {
 }
 
 #[tokio::test]
-async fn results_of_earlier_versions_are_not_checked() {
+async fn results_from_earlier_versions_are_not_checked() {
     let server = Program::start().await;
     let run = server.queue(job("a", "10ms")).await;
     server.wait_until_ended(run).await;

@@ -3,9 +3,9 @@
 
 use crate::{
     deletion::connect,
-    foreign_results::{MIXED, export, fio, import, imported, scene},
+    foreign_results::{MIXED, export, fio, import, imported, temporary_directory},
     program::{Program, job},
-    repeats::end_of_study,
+    repeats::wait_for_end_of_study,
     trends,
 };
 use reqwest::{Method, StatusCode};
@@ -43,7 +43,7 @@ fn medians(study: &Value, name: &str) -> Vec<Value> {
 async fn studies_exclude_damaged_runs_and_mark_them() {
     let server = Program::start().await;
     create(&server, &study(["10ms", "10ms"])).await;
-    let intact = end_of_study(&server, 1).await;
+    let intact = wait_for_end_of_study(&server, 1).await;
     assert_eq!(medians(&intact, "a").len(), 1, "{intact}");
     let mut database = connect(&server).await;
     let changes = [
@@ -113,13 +113,13 @@ async fn studies_exclude_damaged_runs_and_mark_them() {
     assert_eq!(server.get("/runs/1").await["damaged"], false);
 }
 
-/// A run that was moved to another study does not replace a run of that study.
+/// A run that was moved to another study does not replace a run in that study.
 #[tokio::test]
 async fn a_run_moved_from_another_study_does_not_replace_a_run() {
     let server = Program::start().await;
     for number in [1, 2] {
         create(&server, &study(["10ms", "10ms"])).await;
-        end_of_study(&server, number).await;
+        wait_for_end_of_study(&server, number).await;
     }
     let intact = server.get("/studies/1").await;
     // A retry and the run that it retries have the same position.
@@ -155,7 +155,7 @@ async fn a_queued_run_that_was_changed_does_not_start() {
 
 /// The damaged result does not matter here, because the run is measured again.
 #[tokio::test]
-async fn a_run_with_a_changed_request_cannot_be_repeated() {
+async fn a_run_with_a_changed_request_cannot_be_rerun() {
     let server = Program::start().await;
     let run = server.queue(job("a", "10ms")).await;
     server.wait_until_ended(run).await;
@@ -174,7 +174,7 @@ async fn a_run_with_a_changed_request_cannot_be_repeated() {
 
 /// Runs from earlier versions have no checksum.
 #[tokio::test]
-async fn a_run_without_checksum_is_shown_and_starts() {
+async fn a_run_without_a_checksum_is_shown_and_starts() {
     let server = Program::start().await;
     create(&server, &study(["600ms", "10ms"])).await;
     server.wait_for_status(1, &["measuring"]).await;
@@ -184,7 +184,7 @@ async fn a_run_without_checksum_is_shown_and_starts() {
         "UPDATE run_details SET run_sha256 = NULL, checksums = 0",
     )
     .await;
-    let ended = end_of_study(&server, 1).await;
+    let ended = wait_for_end_of_study(&server, 1).await;
     assert_eq!(ended["status"], "done");
     assert_eq!(medians(&ended, "b").len(), 1, "{ended}");
     let count = "SELECT count(*) FROM run_details WHERE run_sha256 IS NOT NULL";
@@ -192,14 +192,11 @@ async fn a_run_without_checksum_is_shown_and_starts() {
         .fetch_one(&mut database)
         .await
         .unwrap();
-    assert_eq!(
-        count, 0,
-        "a checksum would certify data that may be damaged"
-    );
+    assert_eq!(count, 0, "a checksum would make damaged data look intact");
 }
 
-/// Returns the numbers of the damaged runs, and of the runs with results.
-fn marked(list: &Value) -> (Vec<u64>, Vec<u64>) {
+/// Returns the numbers of the damaged runs, and those of the runs with results.
+fn damaged_runs_and_runs_with_results(list: &Value) -> (Vec<u64>, Vec<u64>) {
     let runs = list["runs"].as_array().unwrap();
     let numbers = |filter: &dyn Fn(&Value) -> bool| {
         let runs = runs.iter().filter(|run| filter(run));
@@ -229,9 +226,12 @@ async fn lists_mark_damaged_runs_and_trends_exclude_them() {
     };
     let trend = server.get(&path).await;
     assert!(left_out(&trend).is_empty(), "{trend}");
-    assert_eq!(marked(&server.get("/runs").await), (vec![], vec![3, 2, 1]));
+    assert_eq!(
+        damaged_runs_and_runs_with_results(&server.get("/runs").await),
+        (vec![], vec![3, 2, 1])
+    );
     let mut database = connect(&server).await;
-    // Change one byte in the report, in the list and in the request.
+    // Change one byte in the report, the list and the request.
     let changes = [
         ("run_details", "report", "replace(report, 'e', 'f')"),
         ("runs", "iops", "iops + 1"),
@@ -253,7 +253,7 @@ async fn lists_mark_damaged_runs_and_trends_exclude_them() {
         .await;
         for query in ["", "?sort=iops", "?sort=iops&order=asc", "?q=a"] {
             let list = server.get(&format!("/runs{query}")).await;
-            let (damaged, mut shown) = marked(&list);
+            let (damaged, mut shown) = damaged_runs_and_runs_with_results(&list);
             shown.sort_unstable();
             assert_eq!((damaged, shown), (vec![3], vec![1, 2]), "{column}: {query}");
         }
@@ -284,13 +284,16 @@ async fn lists_mark_damaged_runs_and_trends_exclude_them() {
             .await
             .unwrap();
     }
-    assert_eq!(marked(&server.get("/runs").await), (vec![], vec![3, 2, 1]));
+    assert_eq!(
+        damaged_runs_and_runs_with_results(&server.get("/runs").await),
+        (vec![], vec![3, 2, 1])
+    );
     assert!(left_out(&server.get(&path).await).is_empty());
 }
 
 #[tokio::test]
 async fn a_changed_document_is_not_exported() {
-    let directory = scene();
+    let directory = temporary_directory();
     let Some(text) = fio(directory.path(), &MIXED) else {
         return;
     };
@@ -459,7 +462,7 @@ async fn a_damaged_run_is_not_exported() {
 async fn changes_by_users_and_the_server_do_not_damage_runs() {
     let mut server = Program::start().await;
     create(&server, &study(["10ms", "10ms"])).await;
-    end_of_study(&server, 1).await;
+    wait_for_end_of_study(&server, 1).await;
     let queued = server.queue(job("c", "500ms")).await;
     let waiting = server.queue(job("d", "10ms")).await;
     let (status, _) = server
@@ -494,7 +497,11 @@ async fn changes_by_users_and_the_server_do_not_damage_runs() {
     }
     let list = server.get("/runs").await;
     assert_eq!(list["runs"].as_array().unwrap().len(), 4);
-    assert_eq!(marked(&list), (vec![], vec![3, 2, 1]), "{list}");
+    assert_eq!(
+        damaged_runs_and_runs_with_results(&list),
+        (vec![], vec![3, 2, 1]),
+        "{list}"
+    );
     for number in 1..=4 {
         let run = server.get(&format!("/runs/{number}")).await;
         assert_eq!(run["has_checksum"], true, "{run}");

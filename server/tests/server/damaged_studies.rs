@@ -4,7 +4,7 @@
 use crate::{
     deletion::connect,
     program::{Program, job},
-    repeats::end_of_study,
+    repeats::wait_for_end_of_study,
 };
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ async fn execute(database: &mut SqliteConnection, sql: &str) {
     assert_eq!(done.unwrap().rows_affected(), 1, "{sql}");
 }
 
-/// SQL expressions that each replace one character of a string.
+/// SQL expressions that each replace one character in a string.
 fn changes(column: &str) -> impl Iterator<Item = String> {
     (1..100).step_by(13).map(move |at| {
         format!(
@@ -39,12 +39,12 @@ pub(crate) fn two_runs(name: &str) -> Value {
 }
 
 /// A study with interim looks after 7 and 10 pairs, both of which are undecided.
-pub(crate) fn with_looks(runtime: &str) -> Value {
+pub(crate) fn study_with_looks(runtime: &str) -> Value {
     let step = |name: &str| json!({"name": name, "sample_ms": 20, "jobs": [job(name, runtime)]});
     json!({"name": "A/B", "repeats": 10, "until_decided": {}, "steps": [step("alternating-a"), step("alternating-b")]})
 }
 
-pub(crate) async fn problem_of(server: &Program, method: Method, path: &str) -> Value {
+pub(crate) async fn damage_detail(server: &Program, method: Method, path: &str) -> Value {
     let (status, problem) = server.send(server.request(method, path)).await;
     assert_eq!(
         (status, &problem["code"]),
@@ -64,7 +64,10 @@ async fn check_damaged(server: &Program, detail: &str) {
         (&list["studies"][0]["number"], &list["total"]),
         (&json!(2), &json!(2))
     );
-    assert_eq!(problem_of(server, Method::GET, "/studies/1").await, detail);
+    assert_eq!(
+        damage_detail(server, Method::GET, "/studies/1").await,
+        detail
+    );
     server.get("/studies/2").await;
 }
 
@@ -107,7 +110,7 @@ async fn check_change(
     .await;
 }
 
-async fn connect_with_saved(server: &Program) -> SqliteConnection {
+async fn connect_with_saved_table(server: &Program) -> SqliteConnection {
     let mut database = connect(server).await;
     sqlx::raw_sql("CREATE TEMPORARY TABLE saved (value); INSERT INTO saved VALUES (NULL)")
         .execute(&mut database)
@@ -121,9 +124,9 @@ async fn changed_study_is_detected_and_other_studies_are_listed() {
     let server = Program::start().await;
     for (study, name) in (1..).zip(["first", "second"]) {
         create(&server, &two_runs(name)).await;
-        end_of_study(&server, study).await;
+        wait_for_end_of_study(&server, study).await;
     }
-    let mut database = connect_with_saved(&server).await;
+    let mut database = connect_with_saved_table(&server).await;
     let texts = ["name", "file_id", "description", "scaled", "steps"];
     let mut assignments: Vec<String> = texts.into_iter().flat_map(changes).collect();
     assignments.extend(
@@ -150,11 +153,11 @@ async fn changed_study_is_detected_and_other_studies_are_listed() {
 #[tokio::test]
 async fn changed_look_is_detected_and_other_studies_are_listed() {
     let server = Program::start().await;
-    create(&server, &with_looks("10ms")).await;
-    end_of_study(&server, 1).await;
+    create(&server, &study_with_looks("10ms")).await;
+    wait_for_end_of_study(&server, 1).await;
     create(&server, &two_runs("other")).await;
-    end_of_study(&server, 2).await;
-    let mut database = connect_with_saved(&server).await;
+    wait_for_end_of_study(&server, 2).await;
+    let mut database = connect_with_saved_table(&server).await;
     let mut assignments = Vec::from_iter(changes("look"));
     assignments.extend(["decided = 1", "at_ms = at_ms + 1"].map(String::from));
     for assignment in &assignments {
@@ -175,22 +178,22 @@ async fn a_server_with_a_damaged_study_starts() {
     let server = Program::start().await;
     for (study, name) in (1..).zip(["first", "second"]) {
         create(&server, &two_runs(name)).await;
-        end_of_study(&server, study).await;
+        wait_for_end_of_study(&server, study).await;
     }
     let change = "UPDATE studies SET until_decided = '{\"' WHERE number = 1";
     execute(&mut connect(&server).await, change).await;
     let server = server.kill_and_restart().await;
     check_damaged(&server, DAMAGED_ROW).await;
     create(&server, &two_runs("third")).await;
-    assert_eq!(end_of_study(&server, 3).await["status"], "done");
+    assert_eq!(wait_for_end_of_study(&server, 3).await["status"], "done");
 }
 
 /// A study with a damaged look is neither decided nor continued.
 #[tokio::test]
-async fn a_study_with_a_damaged_look_ends_with_the_reason() {
+async fn a_study_with_a_damaged_look_ends_and_reports_the_reason() {
     for change in ["decided = 1", "look = '{'"] {
         let server = Program::start().await;
-        create(&server, &with_looks("200ms")).await;
+        create(&server, &study_with_looks("200ms")).await;
         // The first look follows run 14.
         server.wait_for_status(15, &["measuring"]).await;
         let change = format!("UPDATE study_looks SET {change}");
@@ -203,7 +206,7 @@ async fn a_study_with_a_damaged_look_ends_with_the_reason() {
         assert_eq!(server.starts().len(), 15);
         let server = server.kill_and_restart().await;
         assert_eq!(
-            problem_of(&server, Method::GET, "/studies/1").await,
+            damage_detail(&server, Method::GET, "/studies/1").await,
             DAMAGED_LOOK
         );
         let run = server.queue(job("next", "10ms")).await;
@@ -215,9 +218,9 @@ async fn a_study_with_a_damaged_look_ends_with_the_reason() {
 async fn changes_to_a_damaged_study_do_not_hide_the_damage() {
     let server = Program::start().await;
     create(&server, &two_runs("first")).await;
-    end_of_study(&server, 1).await;
+    wait_for_end_of_study(&server, 1).await;
     create(&server, &two_runs("second")).await;
-    end_of_study(&server, 2).await;
+    wait_for_end_of_study(&server, 2).await;
     let change = "UPDATE studies SET order_seed = order_seed + 1 WHERE number = 1";
     execute(&mut connect(&server).await, change).await;
     let rename = server
@@ -229,7 +232,7 @@ async fn changes_to_a_damaged_study_do_not_hide_the_damage() {
         (StatusCode::CONFLICT, &json!("damaged"))
     );
     assert_eq!(
-        problem_of(&server, Method::POST, "/studies/1/cancel").await,
+        damage_detail(&server, Method::POST, "/studies/1/cancel").await,
         DAMAGED_ROW
     );
     check_damaged(&server, DAMAGED_ROW).await;
@@ -248,10 +251,10 @@ async fn changes_to_a_damaged_study_do_not_hide_the_damage() {
 }
 
 #[tokio::test]
-async fn studies_of_earlier_versions_are_not_checked() {
+async fn studies_from_earlier_versions_are_not_checked() {
     let server = Program::start().await;
-    create(&server, &with_looks("10ms")).await;
-    let ended = end_of_study(&server, 1).await;
+    create(&server, &study_with_looks("10ms")).await;
+    let ended = wait_for_end_of_study(&server, 1).await;
     let mut database = connect(&server).await;
     execute(&mut database, "UPDATE studies SET sha256 = NULL, name = 'a', order_seed = 1, description = json_set(description, '$.name', 'a')").await;
     execute(
@@ -267,16 +270,16 @@ async fn studies_of_earlier_versions_are_not_checked() {
         (&json!("a"), &json!(1))
     );
     assert_eq!(shown["looks"], ended["looks"]);
-    // An unreadable row without a checksum does not hide other studies either.
+    // Nor does an unreadable row without a checksum hide other studies.
     execute(&mut database, "UPDATE studies SET steps = '['").await;
     let list = server.get("/studies").await;
     assert_eq!(list["damaged"][0]["number"], 1);
 }
 
-/// A missing look is not taken again, because the data may have changed, which could change the
-/// decision.
+/// A look whose row is missing is not repeated: the data may have changed since, which could change
+/// the decision.
 #[tokio::test]
-async fn a_missing_look_is_not_taken_again() {
+async fn a_look_with_a_missing_row_is_not_repeated() {
     let step = |name: &str| json!({"name": name, "sample_ms": 20, "jobs": [job(name, "10ms")]});
     let steps = [
         [step("alternating-a"), step("alternating-b")],
@@ -289,7 +292,7 @@ async fn a_missing_look_is_not_taken_again() {
         let server = Program::start().await;
         let study = json!({"name": "A/B", "repeats": 10, "until_decided": {}, "steps": steps});
         create(&server, &study).await;
-        end_of_study(&server, 1).await;
+        wait_for_end_of_study(&server, 1).await;
         let mut database = connect(&server).await;
         let delete = "DELETE FROM study_looks WHERE pairs = 7";
         execute(&mut database, delete).await;

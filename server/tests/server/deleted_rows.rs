@@ -3,10 +3,10 @@
 //! study.
 
 use crate::{
-    damaged_studies::{create, problem_of, two_runs, with_looks},
+    damaged_studies::{create, damage_detail, study_with_looks, two_runs},
     deletion::connect,
     program::{Program, job},
-    repeats::end_of_study,
+    repeats::wait_for_end_of_study,
 };
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -19,15 +19,15 @@ fn damage(cause: &str) -> String {
 }
 
 /// Connects like the sqlite3 program, which does not enforce foreign keys by default.
-async fn connect_without_references(server: &Program) -> SqliteConnection {
+async fn connect_without_foreign_keys(server: &Program) -> SqliteConnection {
     let mut database = connect(server).await;
     let off = raw_sql("PRAGMA foreign_keys = OFF");
     off.execute(&mut database).await.unwrap();
     database
 }
 
-async fn change(server: &Program, sql: &str) {
-    let mut database = connect_without_references(server).await;
+async fn execute(server: &Program, sql: &str) {
+    let mut database = connect_without_foreign_keys(server).await;
     let done = raw_sql(AssertSqlSafe(sql)).execute(&mut database).await;
     assert!(done.unwrap().rows_affected() > 0, "{sql}");
 }
@@ -48,17 +48,20 @@ async fn check_damaged(server: &Program, cause: &str) {
         (&list["studies"][0]["number"], &list["total"]),
         (&json!(2), &json!(2))
     );
-    assert_eq!(problem_of(server, Method::GET, "/studies/1").await, detail);
+    assert_eq!(
+        damage_detail(server, Method::GET, "/studies/1").await,
+        detail
+    );
     assert_eq!(server.get("/studies/2").await["status"], "done");
 }
 
-/// Runs two studies to their end: one with two looks, one without looks.
+/// Runs two studies to completion: one with two looks and one without.
 async fn ended_studies() -> Program {
     let server = Program::start().await;
-    create(&server, &with_looks("10ms")).await;
-    end_of_study(&server, 1).await;
+    create(&server, &study_with_looks("10ms")).await;
+    wait_for_end_of_study(&server, 1).await;
     create(&server, &two_runs("other")).await;
-    end_of_study(&server, 2).await;
+    wait_for_end_of_study(&server, 2).await;
     server
 }
 
@@ -67,10 +70,9 @@ const MISSING_LOOK: &str = "an interim look is missing";
 const MISSING_CHECKSUM: &str = "a checksum is missing";
 const MISSING_ROW: &str = "its row is missing";
 
-/// The last look is followed by neither runs nor looks, so only its absence shows that it was
-/// deleted.
+/// No runs or looks follow the last look, so nothing but its absence shows that it was deleted.
 #[tokio::test]
-async fn deleted_rows_are_damage() {
+async fn deleted_rows_are_reported_as_damage() {
     let cases = [
         ("DELETE FROM study_looks WHERE pairs = 10", MISSING_LOOK),
         ("DELETE FROM study_looks", MISSING_LOOK),
@@ -112,7 +114,7 @@ async fn deleted_rows_are_damage() {
             .unwrap();
     }
     for (sql, cause) in cases {
-        change(&server, sql).await;
+        execute(&server, sql).await;
         check_damaged(&server, cause).await;
         let left = count(&server, "study_looks").await;
         server = server.kill_and_restart().await;
@@ -121,7 +123,7 @@ async fn deleted_rows_are_damage() {
         for table in TABLES {
             let restore =
                 format!("DELETE FROM {table}; INSERT INTO {table} SELECT * FROM copy_of_{table}");
-            change(&server, &restore).await;
+            execute(&server, &restore).await;
         }
         let list = server.get("/studies").await;
         assert_eq!((&list["damaged"], &list["total"]), (&json!([]), &json!(2)));
@@ -132,12 +134,12 @@ async fn delete(server: &Program, path: &str) -> StatusCode {
     server.send(server.request(Method::DELETE, path)).await.0
 }
 
-/// When runs are deleted, the server removes studies without runs. It keeps a study whose runs were
-/// deleted by another program.
+/// When runs are deleted, the server removes studies without runs. But it keeps a study whose runs
+/// were deleted by another program.
 #[tokio::test]
 async fn deletions_by_the_server_do_not_hide_a_deleted_row() {
     let server = ended_studies().await;
-    change(&server, "DELETE FROM runs WHERE study = 1").await;
+    execute(&server, "DELETE FROM runs WHERE study = 1").await;
     let run = server.queue(job("other", "10ms")).await;
     server.wait_until_ended(run).await;
     assert_eq!(
@@ -152,12 +154,12 @@ async fn deletions_by_the_server_do_not_hide_a_deleted_row() {
     check_damaged(&server, "run #1 is missing").await;
 
     let server = ended_studies().await;
-    change(&server, "DELETE FROM study_looks WHERE pairs = 10").await;
+    execute(&server, "DELETE FROM study_looks WHERE pairs = 10").await;
     assert_eq!(delete(&server, "/runs/20").await, StatusCode::NO_CONTENT);
     check_damaged(&server, MISSING_LOOK).await;
 }
 
-/// Tests the remedy in the error message: delete the study.
+/// Tests the remedy in the error message, which is to delete the study.
 #[tokio::test]
 async fn a_study_with_deleted_rows_can_be_deleted() {
     for sql in [
@@ -169,7 +171,7 @@ async fn a_study_with_deleted_rows_can_be_deleted() {
         "DELETE FROM study_contents WHERE study = 1",
     ] {
         let server = ended_studies().await;
-        change(&server, sql).await;
+        execute(&server, sql).await;
         assert_eq!(delete(&server, "/studies/1").await, StatusCode::NO_CONTENT);
         let list = server.get("/studies").await;
         let expect = (&json!([]), &json!(1));
@@ -211,10 +213,10 @@ async fn the_remaining_runs_of_a_study_with_deleted_rows_do_not_start() {
         ("DELETE FROM runs WHERE number = 19", "run #19 is missing"),
     ] {
         let server = Program::start().await;
-        create(&server, &with_looks("200ms")).await;
+        create(&server, &study_with_looks("200ms")).await;
         // The first look follows run 14.
         server.wait_for_status(15, &["measuring"]).await;
-        change(&server, sql).await;
+        execute(&server, sql).await;
         for run in [16, 17, 18, 20] {
             let run = server.wait_until_ended(run).await;
             assert_eq!(run["status"], "cancelled", "{sql}");
@@ -225,13 +227,13 @@ async fn the_remaining_runs_of_a_study_with_deleted_rows_do_not_start() {
     }
 }
 
-/// Second table of a run, with its request, report and checksums.
+/// `run_details` is a run's second table, which contains its request, report and checksums.
 #[tokio::test]
 async fn a_run_without_its_details_is_damaged() {
     let server = Program::start().await;
     let run = server.queue(job("a", "10ms")).await;
     server.wait_until_ended(run).await;
-    change(&server, "DELETE FROM run_details").await;
+    execute(&server, "DELETE FROM run_details").await;
     let shown = server.get("/runs/1").await;
     assert_eq!(
         (&shown["damaged"], &shown["iops"]),
@@ -240,7 +242,7 @@ async fn a_run_without_its_details_is_damaged() {
     assert_eq!(server.get("/runs").await["runs"][0]["damaged"], true);
     let repeat = server.send(server.request(Method::POST, "/runs/1/rerun"));
     assert_eq!(repeat.await.0, StatusCode::CONFLICT);
-    problem_of(&server, Method::GET, "/runs/1/series").await;
+    damage_detail(&server, Method::GET, "/runs/1/series").await;
     let server = server.kill_and_restart().await;
     assert_eq!(server.get("/runs/1").await["damaged"], true);
     assert_eq!(delete(&server, "/runs/1").await, StatusCode::NO_CONTENT);

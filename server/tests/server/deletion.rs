@@ -19,7 +19,7 @@ use std::{
 };
 use tokio_tungstenite::tungstenite::Message;
 
-/// Default of `LEADLINE_DELETED_EVENTS`.
+/// Default for `LEADLINE_DELETED_EVENTS`.
 const EVENTS: u64 = 20_000;
 /// Size of an event with a histogram, in bytes.
 const EVENT_BYTES: u64 = 1_400;
@@ -226,7 +226,7 @@ async fn sampling_windows_keep_their_length() {
 }
 
 #[tokio::test]
-async fn live_events_and_stop_do_not_wait_for_the_store() {
+async fn live_events_and_stop_requests_do_not_wait_for_the_store() {
     let server = Program::start().await;
     let run = server.queue(job("active", "60s")).await;
     server.wait_for_status(run, &["measuring"]).await;

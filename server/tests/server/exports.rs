@@ -1,4 +1,4 @@
-//! Runs in fio's formats.
+//! Exports runs in fio's formats.
 
 use crate::{
     program::{Program, job},
@@ -100,7 +100,7 @@ async fn a_run_without_a_result_cannot_be_exported_as_fio_json() {
     );
 }
 
-/// Reports from old servers may lack results of individual jobs.
+/// Reports from old servers may lack results for individual jobs.
 #[tokio::test]
 async fn a_report_without_jobs_is_exported() {
     let server = Program::start().await;

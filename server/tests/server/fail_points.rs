@@ -13,11 +13,11 @@ async fn server_with(point: &str) -> Program {
     let directory = Arc::new(tempfile::tempdir().unwrap());
     let mut command = command(directory.path());
     command.env("LEADLINE_FAIL_POINT", point);
-    Program::start_by(command, directory).await
+    Program::start_command(command, directory).await
 }
 
 /// Submits a run to a server that kills itself at `point`, then restarts the server.
-async fn killed_at(point: &str) -> Program {
+async fn restart_after_kill_at(point: &str) -> Program {
     let server = server_with(&format!("kill:{point}")).await;
     let body = json!({"jobs": [job("a", "100ms")], "sample_ms": 20});
     let request = server.request(Method::POST, "/runs").json(&body);
@@ -41,7 +41,7 @@ async fn runs_start_at_most_once_if_killed_at_a_state_change() {
         ("before_result", &["interrupted"], 1),
         ("after_result", &["done"], 1),
     ] {
-        let server = killed_at(point).await;
+        let server = restart_after_kill_at(point).await;
         let total = server.get("/runs").await["total"].as_u64().unwrap();
         assert_eq!(total, statuses.len() as u64, "{point}");
         if let Some(status) = statuses.first() {

@@ -1,4 +1,4 @@
-//! Faults of the server, the runner and the database: kills, hangups, many simultaneous requests,
+//! Faults in the server, the runner and the database: kills, hangups, many simultaneous requests,
 //! exhausted file descriptors and interrupted migrations. docs/lab/faults.md lists all faults.
 
 use crate::{
@@ -22,9 +22,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Default of `LEADLINE_CANCELS`.
+/// Default for `LEADLINE_CANCELS`.
 const CANCELS: usize = 5;
-/// Default of `LEADLINE_KILLS`.
+/// Default for `LEADLINE_KILLS`.
 const MIGRATIONS: usize = 8;
 
 fn count(variable: &str, default: usize) -> usize {
@@ -39,12 +39,12 @@ fn deep_read(device: &str) -> Value {
 }
 
 /// Starts a `deep_read` run and waits until it is measuring.
-async fn measuring(server: &Program, device: &str) -> u64 {
-    measuring_job(server, &json!({"jobs": [deep_read(device)]})).await
+async fn start_deep_read(server: &Program, device: &str) -> u64 {
+    start_measuring(server, &json!({"jobs": [deep_read(device)]})).await
 }
 
 /// Starts a run and waits until it is measuring.
-async fn measuring_job(server: &Program, body: &Value) -> u64 {
+async fn start_measuring(server: &Program, body: &Value) -> u64 {
     let (status, run) = server.post("/runs", body).await;
     assert_eq!(status, StatusCode::CREATED, "{run}");
     let number = run["number"].as_u64().unwrap();
@@ -101,7 +101,7 @@ async fn a_killed_runner_ends_its_run_within_a_second() {
     let Some((server, device, _)) = server_with_raw_write().await else {
         return;
     };
-    let number = measuring(&server, &device.0).await;
+    let number = start_deep_read(&server, &device.0).await;
     tokio::time::sleep(Duration::from_secs(1)).await;
     let began = Instant::now();
     kill_process(runners(server.pid())[0], Signal::KILL).unwrap();
@@ -121,7 +121,7 @@ async fn a_killed_runner_ends_its_run_within_a_second() {
     assert_eq!(server.events(number).await, events);
 }
 
-/// Number of writes that a device has completed since boot. Other tests read from all devices of
+/// Number of writes that a device has completed since boot. Other tests read from all devices on
 /// the host, but do not write to this one.
 fn completed_writes(device: &str) -> u64 {
     let name = device.trim_start_matches("/dev/");
@@ -138,7 +138,7 @@ async fn io_stops_within_two_seconds_after_the_server_is_killed() {
     write["rw"] = json!("randwrite");
     let entry = confirmation(&server, &write).await;
     let before = completed_writes(&device.0);
-    let number = measuring_job(&server, &json!({"jobs": [write], "confirm": [entry]})).await;
+    let number = start_measuring(&server, &json!({"jobs": [write], "confirm": [entry]})).await;
     let runners = runners(server.pid());
     assert_eq!(runners.len(), 1);
     let killed = Instant::now();
@@ -174,7 +174,7 @@ async fn cancelling_with_256_ios_in_flight_takes_less_than_a_second() {
     };
     let mut times = Vec::new();
     for _ in 0..count("LEADLINE_CANCELS", CANCELS) {
-        let number = measuring(&server, &device.0).await;
+        let number = start_deep_read(&server, &device.0).await;
         tokio::time::sleep(Duration::from_millis(200)).await;
         let began = Instant::now();
         let path = format!("/runs/{number}/cancel");
@@ -234,7 +234,7 @@ async fn sighup_interrupts_the_run() {
 
 #[tokio::test]
 async fn a_server_without_free_descriptors_recovers() {
-    let server = Program::start_with_files(64, 64).await;
+    let server = Program::start_with_file_limits(64, 64).await;
     let mut idle = Vec::new();
     // Too few connections to fill the kernel's accept queue.
     for _ in 0..100 {
@@ -274,7 +274,7 @@ async fn a_restart_keeps_fifty_queued_runs_in_order() {
 }
 
 /// Creates a data directory with a version 4 database.
-fn old_data() -> Arc<tempfile::TempDir> {
+fn version_4_data_directory() -> Arc<tempfile::TempDir> {
     let directory = Arc::new(tempfile::tempdir().unwrap());
     let data = directory.path().join("data");
     std::fs::create_dir(&data).unwrap();
@@ -288,7 +288,7 @@ fn old_data() -> Arc<tempfile::TempDir> {
 async fn kill_during_migration_leaves_a_usable_database() {
     let mut random = StdRng::seed_from_u64(52);
     for round in 0..count("LEADLINE_KILLS", MIGRATIONS) {
-        let directory = old_data();
+        let directory = version_4_data_directory();
         let mut child = command(directory.path()).spawn().unwrap();
         tokio::time::sleep(Duration::from_millis(random.random_range(0..250))).await;
         child.kill().await.unwrap();

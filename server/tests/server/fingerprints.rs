@@ -12,7 +12,7 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// Fixture: two runs of a file (1 and 4), two runs of the same test on temporary loop devices (2
+/// Fixture: two runs on a file (1 and 4), two runs of the same test on temporary loop devices (2
 /// and 3), and one run without I/O (5).
 const FIXTURE: &[u8] = include_bytes!("../fixtures/database-v13.sqlite.gz");
 
@@ -24,7 +24,7 @@ async fn open(data: &Path) -> SqliteConnection {
     SqliteConnection::connect_with(&options).await.unwrap()
 }
 
-/// Creates a data directory with the fixture, changed by `sql`.
+/// Creates a data directory that contains the fixture, modified by `sql`.
 async fn fixture(sql: &str) -> Arc<TempDir> {
     let directory = tempfile::tempdir().unwrap();
     let data = directory.path().join("data");
@@ -55,7 +55,7 @@ pub(crate) async fn wait_for_fingerprints(data: &Path) {
         if missing == 0 {
             return connection.close().await.unwrap();
         }
-        assert!(began.elapsed() < TIMEOUT, "{missing} runs are left");
+        assert!(began.elapsed() < TIMEOUT, "{missing} runs remain");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
@@ -142,7 +142,7 @@ async fn all_batches_are_computed() {
 }
 
 #[tokio::test]
-async fn run_with_a_result_has_fingerprints_of_the_current_version() {
+async fn run_with_a_result_has_current_fingerprints() {
     let server = Program::start().await;
     let run = server.queue(job("a", "10ms")).await;
     server.wait_for_status(run, &["done"]).await;

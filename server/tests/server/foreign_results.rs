@@ -3,11 +3,12 @@
 //!
 //! - `clat_ns`, `slat_ns` and `lat_ns` are in ns, `runtime` and `job_runtime` in ms, `bw` in KiB/s
 //!   and `bw_bytes` in bytes/s. `iops` and `mean` have six decimals.
-//! - Percentiles are named `"99.900000"` and belong to `clat_ns`, or with `lat_percentiles=1` also
-//!   to `lat_ns`. `sync` has separate latencies. The bins of `json+` are counts by ns.
+//! - Percentiles are named `"99.900000"` and belong to `clat_ns` and, with `lat_percentiles=1`,
+//!   also to `lat_ns`. `sync` has separate latencies. The bins in `json+` are counts keyed by
+//!   latency in ns.
 //! - Options that are set for all jobs are in `global options`, and `job options` may be missing.
-//! - A failed job has an `error` that is not 0, but its counts remain.
-//! - Jobs after `stonewall` are in another group. With `group_reporting`, clones are one entry.
+//! - A failed job has a nonzero `error`, but keeps its counts.
+//! - Jobs after `stonewall` are in another group. With `group_reporting`, clones share one entry.
 
 use crate::{
     program::{Program, job},
@@ -18,7 +19,7 @@ use serde_json::{Value, json};
 use std::{path::Path, process::Command, sync::Arc};
 use tempfile::TempDir;
 
-/// Runs fio in a directory and returns its output; `None` without fio.
+/// Runs fio in a directory and returns its output, or `None` if fio is not installed.
 pub(crate) fn fio(directory: &Path, arguments: &[&str]) -> Option<String> {
     let output = Command::new("fio")
         .current_dir(directory)
@@ -43,14 +44,14 @@ pub(crate) const MIXED: [&str; 9] = [
     "--output-format=json+",
 ];
 
-/// Returns fio's output for `MIXED`, and a server. `None` without fio.
+/// Returns fio's output for `MIXED`, and a server, or `None` if fio is not installed.
 pub(crate) async fn mixed() -> Option<(String, Program)> {
-    let text = fio(scene().path(), &MIXED)?;
+    let text = fio(temporary_directory().path(), &MIXED)?;
     Some((text, Program::start().await))
 }
 
 /// Returns the document with one value replaced.
-pub(crate) fn changed(document: &Value, pointer: &str, value: Value) -> String {
+pub(crate) fn replace_value(document: &Value, pointer: &str, value: Value) -> String {
     let mut changed = document.clone();
     let target = changed.pointer_mut(pointer);
     *target.unwrap_or_else(|| panic!("{pointer} is not in fio's document")) = value;
@@ -90,7 +91,7 @@ pub(crate) async fn export(server: &Program, run: &Value, format: &str) -> (Stat
     (response.status(), response.text().await.unwrap())
 }
 
-pub(crate) fn scene() -> TempDir {
+pub(crate) fn temporary_directory() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
@@ -287,7 +288,7 @@ async fn runs_survive_a_restart_and_can_be_edited_exported_and_deleted() {
 
 #[tokio::test]
 async fn the_same_result_is_stored_once() {
-    let directory = scene();
+    let directory = temporary_directory();
     let Some(text) = fio(directory.path(), &MIXED) else {
         return;
     };
@@ -315,7 +316,7 @@ async fn the_same_result_is_stored_once() {
 
 #[tokio::test]
 async fn fio_jobs_groups_states_and_errors_are_imported() {
-    let directory = scene();
+    let directory = temporary_directory();
     let common = [
         "--size=256k",
         "--bs=4k",
@@ -412,7 +413,10 @@ async fn fio_jobs_groups_states_and_errors_are_imported() {
     let (status, problem) = import(&server, "", &format!("{two_clones}{sequential}")).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
     assert!(
-        problem["detail"].as_str().unwrap().contains("several runs"),
+        problem["detail"]
+            .as_str()
+            .unwrap()
+            .contains("multiple runs"),
         "{problem}"
     );
 
@@ -556,7 +560,7 @@ async fn damaged_documents_change_nothing() {
         ),
     ];
     for (pointer, value, field) in mutations {
-        cases.push((changed(&document, &pointer, value), field));
+        cases.push((replace_value(&document, &pointer, value), field));
     }
     assert!(cases.len() > 40);
     for (body, field) in cases {
@@ -607,7 +611,7 @@ async fn client_results_have_a_host() {
 
 #[tokio::test]
 async fn a_fio_result_can_be_compared_with_a_run() {
-    let directory = Arc::new(scene());
+    let directory = Arc::new(temporary_directory());
     let arguments = [
         "--name=real",
         "--rw=randread",
@@ -674,7 +678,7 @@ async fn a_fio_result_can_be_compared_with_a_run() {
 }
 
 #[tokio::test]
-async fn imports_need_the_token_and_do_not_wait_for_the_queue() {
+async fn imports_require_the_token_and_do_not_wait_for_the_queue() {
     let Some((text, server)) = mixed().await else {
         return;
     };

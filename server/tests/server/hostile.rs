@@ -142,10 +142,10 @@ async fn a_request_with_two_lengths_is_not_split() {
     }
 }
 
-/// Each connection sends part of a request head.
+/// Each connection sends only part of the request headers.
 #[tokio::test]
 async fn a_thousand_partial_requests_do_not_delay_others() {
-    let server = Program::start_with_files(4096, 4096).await;
+    let server = Program::start_with_file_limits(4096, 4096).await;
     let mut half = Vec::new();
     for _ in 0..1000 {
         let mut stream = TcpStream::connect(&server.address).await.unwrap();
@@ -160,7 +160,7 @@ async fn a_thousand_partial_requests_do_not_delay_others() {
     }
     times.sort();
     eprintln!("p99 {:?}", times[98]);
-    // Takes 50 ms on an idle machine. The limit allows for a busy one.
+    // Takes 50 ms on an idle machine; the limit allows for a busy one.
     assert!(times[98] < Duration::from_millis(500), "{times:?}");
 }
 
@@ -186,7 +186,8 @@ async fn hostile_json_is_rejected_using_little_memory() {
         ("rwmixread", job(r#""rw": "rw", "rwmixread": 101"#)),
     ] {
         let (status, problem) = post(body).await;
-        // The plan endpoint reports problems of a job. Requests without a valid plan are rejected.
+        // The plan endpoint reports problems with a job. Requests without a valid plan are
+        // rejected.
         let is_rejected = status == StatusCode::UNPROCESSABLE_ENTITY
             || problem["problems"]
                 .as_array()
@@ -210,7 +211,7 @@ async fn hostile_json_is_rejected_using_little_memory() {
     .await;
     assert!(response.starts_with("HTTP/1.1 413"), "{response}");
     let grown = memory(server.pid()).saturating_sub(before);
-    // Limit for the memory that the allocator retains after bodies with 60,000 keys.
+    // Limits the memory that the allocator retains after bodies with 60,000 keys.
     assert!(grown <= 32 << 20, "{grown} bytes");
     assert_eq!(server.get("/runs").await["total"], 0);
 }
@@ -240,7 +241,7 @@ async fn studies_cannot_fill_the_queue() {
 
 /// Opens a WebSocket, sends bytes, and returns what the server sends until it closes the
 /// connection.
-async fn after_frames(server: &Program, frames: &[u8]) -> Vec<u8> {
+async fn send_frames(server: &Program, frames: &[u8]) -> Vec<u8> {
     let mut stream = TcpStream::connect(&server.address).await.unwrap();
     let request = format!(
         "GET /api/v1/events HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {}\r\nconnection: upgrade\r\nupgrade: websocket\r\n\
@@ -267,7 +268,7 @@ const CLOSE: [u8; 6] = [0x88, 0x80, 0, 0, 0, 0];
 async fn broken_frames_close_the_stream() {
     let server = Program::start().await;
     // The first stream loads program pages into memory. Open it before measuring memory growth.
-    after_frames(&server, &CLOSE).await;
+    send_frames(&server, &CLOSE).await;
     let before = memory(server.pid());
     // Opcode, length, all-zero mask, payload (RFC 6455, 5.2).
     let unmasked = [0x81, 1, b'x'];
@@ -277,7 +278,7 @@ async fn broken_frames_close_the_stream() {
     long_ping.extend([0; 1024]);
     let unknown = [0x83, 0x80, 0, 0, 0, 0];
     for frame in [&unmasked[..], &bad_utf8, &huge, &long_ping, &unknown] {
-        after_frames(&server, frame).await;
+        send_frames(&server, frame).await;
     }
     let grown = memory(server.pid()).saturating_sub(before);
     assert!(grown <= 16 << 20, "{grown} bytes");
@@ -288,12 +289,12 @@ async fn broken_frames_close_the_stream() {
 #[tokio::test]
 async fn ping_floods_use_little_memory() {
     let server = Program::start().await;
-    after_frames(&server, &CLOSE).await;
+    send_frames(&server, &CLOSE).await;
     let before = memory(server.pid());
     let ping = [0x89, 0x80, 0, 0, 0, 0];
     let mut frames = ping.repeat(1_000_000);
     frames.extend(CLOSE);
-    after_frames(&server, &frames).await;
+    send_frames(&server, &frames).await;
     let grown = memory(server.pid()).saturating_sub(before);
     assert!(grown <= 16 << 20, "{grown} bytes");
 }
@@ -317,7 +318,7 @@ async fn logs_contain_neither_control_characters_nor_the_token() {
         .stdin(std::process::Stdio::null())
         .stdout(std::process::Stdio::piped())
         .kill_on_drop(true);
-    let server = Program::start_by(logged, directory.clone()).await;
+    let server = Program::start_command(logged, directory.clone()).await;
     let hostile = format!("crash \u{1b}[31m\r\nERROR forged {}", server.token);
     let body = json!({"name": hostile, "jobs": [job(&hostile, "100ms")]});
     let (_, response) = server.post("/runs", &body).await;

@@ -1,4 +1,4 @@
-//! Open pages do not cause load while nothing changes: the server sends only heartbeats, and pages
+//! Open pages cause no load while nothing changes: the server sends only heartbeats, and pages
 //! share the results of host queries.
 //!
 //! `LEADLINE_IDLE_SECONDS=70 cargo test -p leadline idle -- --nocapture` runs the test for longer,
@@ -16,7 +16,7 @@ use tokio::time::{Instant, timeout_at};
 use tokio_tungstenite::tungstenite::Message;
 
 const SOCKETS: usize = 20;
-/// In milliseconds.
+/// Heartbeat interval, in milliseconds.
 const SHORT_INTERVAL: u64 = 200;
 const SHORT_TIME: Duration = Duration::from_secs(3);
 
@@ -53,7 +53,7 @@ async fn requests(server: &Program) -> f64 {
 }
 
 #[tokio::test]
-async fn idle_sockets_cause_only_heartbeats() {
+async fn idle_sockets_receive_only_heartbeats() {
     let seconds = std::env::var("LEADLINE_IDLE_SECONDS").ok();
     let time = seconds.map_or(SHORT_TIME, |text| {
         Duration::from_secs(text.parse().unwrap())

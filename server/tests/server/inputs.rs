@@ -103,7 +103,7 @@ async fn all_invalid_fields_are_reported_and_nothing_is_stored() {
 }
 
 #[tokio::test]
-async fn body_over_one_mebibyte_is_413() {
+async fn body_over_one_mebibyte_returns_413() {
     let server = Program::start().await;
     for (length, status) in [(1024 * 1024 + 1, 413), (1024 * 1024, 422)] {
         let body = format!("{{\"jobs\":[],\"notes\":\"{}\"}}", "x".repeat(length - 22));
@@ -149,7 +149,7 @@ async fn plan_contains_its_problems() {
 }
 
 #[tokio::test]
-async fn unknown_resources_and_methods_are_problems() {
+async fn unknown_resources_and_methods_return_problems() {
     let server = Program::start().await;
     let many_tags = format!("/runs?q=tag:{}", vec!["a"; 2000].join(","));
     let long_tag = format!("/runs?tag={}", "a".repeat(50_001));
@@ -238,7 +238,7 @@ async fn unknown_export_formats_and_paths_are_rejected() {
 
 /// SQLite has no integers above 2⁶³ − 1.
 #[tokio::test]
-async fn numbers_beyond_those_of_the_database_are_not_found() {
+async fn numbers_too_large_for_the_database_are_not_found() {
     let server = Program::start().await;
     for number in [1_u64 << 63, u64::MAX] {
         for path in ["", "/procedure", "/study.html"] {

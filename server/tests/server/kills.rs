@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use sqlx::Connection;
 use std::time::{Duration, Instant};
 
-/// Default of `LEADLINE_KILLS`.
+/// Default for `LEADLINE_KILLS`.
 const KILLS: usize = 10;
 
 #[tokio::test]
@@ -43,7 +43,7 @@ async fn killed_run_becomes_interrupted_and_keeps_its_samples() {
 }
 
 #[tokio::test]
-async fn list_has_figures_from_the_samples_of_a_killed_run() {
+async fn list_contains_metrics_from_the_samples_of_a_killed_run() {
     let server = Program::start().await;
     let killed = server.queue(job("killed", "30s")).await;
     server.wait_for_status(killed, &["measuring"]).await;
@@ -78,7 +78,7 @@ async fn list_has_figures_from_the_samples_of_a_killed_run() {
     assert_eq!(list["runs"][0]["iops"], run["iops"]);
 }
 
-/// Reads all events of a stream that ends.
+/// Reads all events from a stream that ends.
 async fn resume(server: &Program, run: u64, query: &str) -> Vec<Value> {
     let request = server.request(Method::GET, &format!("/runs/{run}/stream?{query}"));
     let text = request.send().await.unwrap().text().await.unwrap();
@@ -95,7 +95,7 @@ async fn resuming_client_is_notified_of_lost_events() {
     server.wait_for_status(run, &["measuring"]).await;
     let request = server.request(Method::GET, &format!("/runs/{run}/stream"));
     let mut live = request.send().await.unwrap();
-    // The last live events are not stored yet and, within a second, not spooled either.
+    // The last live events are not yet stored and, within a second, not yet spooled either.
     let lock = lock_database(&server).await;
     let locked = Instant::now();
     let mut received = String::new();
@@ -126,7 +126,7 @@ async fn resuming_client_is_notified_of_lost_events() {
     list.extend(events);
     assert_eq!(list, server.events(run).await);
     check_events(&list, "interrupted");
-    // A client gets no duplicates if it already uses the new epoch or did not lose any events.
+    // A client receives no duplicates if it already uses the new epoch or did not miss any events.
     let since = format!("since={}&epoch=1", seq + 1);
     assert_eq!(resume(&server, run, &since).await, Vec::<Value>::new());
     let events = resume(&server, run, &format!("since={seq}&epoch=0")).await;

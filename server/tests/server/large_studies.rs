@@ -3,7 +3,7 @@
 use crate::{
     program::{Program, TIMEOUT, job},
     real_runner,
-    repeats::end_of_study,
+    repeats::wait_for_end_of_study,
 };
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -55,7 +55,7 @@ async fn a_large_study_continues_after_a_kill_and_is_cancelled() {
     }
     let (status, cancelled) = server.post("/studies/1/cancel", &json!(null)).await;
     assert_eq!(status, StatusCode::ACCEPTED, "{cancelled}");
-    let study = end_of_study(&server, 1).await;
+    let study = wait_for_end_of_study(&server, 1).await;
     let (done, cancelled) = (count(&study, "done"), count(&study, "cancelled"));
     let interrupted = count(&study, "interrupted");
     assert_eq!(
@@ -86,8 +86,8 @@ async fn time(server: &Program, name: &str, method: Method, path: &str, body: Op
 ///
 /// `cargo test --release -p leadline --test server large_studies -- --ignored --nocapture`
 #[tokio::test]
-#[ignore = "takes measurements"]
-async fn requests_are_fast_next_to_large_studies() {
+#[ignore = "benchmark"]
+async fn requests_are_fast_alongside_large_studies() {
     let directory = Arc::new(tempfile::tempdir().unwrap());
     let Some(server) = Program::start_real(directory).await else {
         return;

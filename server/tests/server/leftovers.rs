@@ -1,4 +1,4 @@
-//! Removes temporary files of studies, with the real runner and real files. They are removed
+//! Removes studies' temporary files, with the real runner and real files. The files are removed
 //! regardless of how a study ends. Pre-existing files are kept.
 
 use crate::{
@@ -90,13 +90,14 @@ impl StudyTest {
         assert_eq!(status, StatusCode::CREATED, "{made}");
     }
 
-    /// Waits until a step is measuring. The files of the first three steps must exist then.
+    /// Waits until a step is measuring. At that point, the files of the first three steps must
+    /// exist.
     async fn wait_until_measured(&self, run: u64) {
         self.server.wait_for_status(run, &["measuring"]).await;
         assert_eq!(files(&self.targets).len(), 4, "{:?}", files(&self.targets));
     }
 
-    /// Kills the server and the runner at the same time, so that neither of them cleans up. Then
+    /// Kills the server and the runner at the same time, so neither of them cleans up. Then
     /// restarts the server.
     async fn kill_and_restart(self) -> Self {
         let runners = runners(self.server.pid());

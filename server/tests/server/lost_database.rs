@@ -66,7 +66,7 @@ async fn deleted_database_is_not_written_to() {
 
 /// Waits for the copy that the server makes after the file of its open database was deleted, and
 /// returns its path.
-async fn rescued(data: &Path) -> PathBuf {
+async fn wait_for_rescued_copy(data: &Path) -> PathBuf {
     let began = Instant::now();
     loop {
         let files = std::fs::read_dir(data).unwrap();
@@ -93,7 +93,7 @@ async fn database_deleted_during_a_run_is_rescued() {
     let data = server.data();
     remove_database(&data);
     check_rejected(&server).await;
-    let copy = rescued(&data).await;
+    let copy = wait_for_rescued_copy(&data).await;
     let spool = data.join("spool/run-2.ndjson");
     let began = Instant::now();
     while !std::fs::read_to_string(&spool)
@@ -122,7 +122,7 @@ async fn database_without_its_log_is_rescued() {
     server.wait_until_ended(run).await;
     let data = server.data();
     std::fs::remove_file(data.join("leadline.db-wal")).unwrap();
-    let copy = rescued(&data).await;
+    let copy = wait_for_rescued_copy(&data).await;
     // The log of the old file is not needed, and would corrupt the copy.
     let directory = server.kill().await;
     remove_database(&data);
@@ -178,7 +178,8 @@ async fn start_without_the_database_is_rejected() {
         let length = std::fs::metadata(data.join("leadline.db")).map(|file| file.len());
         assert_eq!(length.ok(), content.map(|_| 0));
     }
-    // Without the marker file, the lock file of an earlier version shows that there was a database.
+    // If the marker file is missing, the lock file left by an earlier version shows that there was
+    // a database.
     std::fs::remove_file(data.join("initialized")).unwrap();
     let error = start_error(server.directory.path(), &[]).await;
     assert!(error.contains("data/lock"), "{error}");

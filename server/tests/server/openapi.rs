@@ -1,7 +1,7 @@
 //! The committed OpenAPI document, from which the TypeScript types are generated.
 
 #[test]
-fn committed_document_is_current() {
+fn committed_document_is_up_to_date() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../web/openapi.json");
     let committed = std::fs::read_to_string(path).unwrap_or_default();
     assert!(

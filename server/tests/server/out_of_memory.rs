@@ -14,11 +14,11 @@ use std::{
 
 const LIMIT: u64 = 64 << 20;
 
-/// A control group with a memory limit. Removed on drop.
+/// A control group with a memory limit, removed on drop.
 struct MemoryGroup(PathBuf);
 
 impl MemoryGroup {
-    /// `None` if the host does not permit creating such groups.
+    /// Returns `None` if the host does not permit creating such groups.
     fn create() -> Option<Self> {
         let name = format!("leadline-memory-{}", std::process::id());
         [
@@ -66,7 +66,7 @@ async fn a_runner_killed_by_the_oom_killer_fails_its_run() {
     }
     let directory = Arc::new(tempfile::tempdir().unwrap());
     let wrapper = directory.path().join("runner");
-    // The kernel kills the other processes of the group only after the runner.
+    // The kernel kills the other processes in the group only after the runner.
     let script = format!(
         "#!/bin/sh\nif [ \"$1\" = run ]; then echo $$ > {} && echo 1000 > /proc/self/oom_score_adj; fi\nexec {} \"$@\"\n",
         group.procs().display(),

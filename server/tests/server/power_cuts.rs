@@ -15,7 +15,7 @@ use std::{
     time::Duration,
 };
 
-/// Default of `LEADLINE_POWER_CUTS`.
+/// Default for `LEADLINE_POWER_CUTS`.
 const POWER_CUTS: usize = 4;
 const DISK: &str = "/dev/ubda";
 /// Printed after the server has started and listed the runs of earlier boots.
@@ -86,7 +86,7 @@ impl History {
         assert!(!console.contains("panicked"), "{console}");
     }
 
-    #[expect(clippy::print_stdout, reason = "figures of the test")]
+    #[expect(clippy::print_stdout, reason = "test results")]
     fn check(&self, cuts: usize) {
         let twice: Vec<_> = self
             .starts
@@ -145,7 +145,7 @@ async fn serve(directory: tempfile::TempDir) {
     let mut command = command(directory.path());
     // Runners print the names of started runs to the console.
     command.env("LEADLINE_FAKE_STARTS", "/dev/console");
-    let server = Program::start_by(command, Arc::new(directory)).await;
+    let server = Program::start_command(command, Arc::new(directory)).await;
     // Ends the line that the test harness has started.
     println!();
     let mut cursor = String::new();

@@ -2,7 +2,7 @@
 
 use crate::{
     program::{Program, TIMEOUT},
-    repeats::end_of_study,
+    repeats::wait_for_end_of_study,
 };
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -33,11 +33,11 @@ async fn steady_state_ends_a_test_even_after_a_kill() {
     );
     let (status, created) = server.post("/studies", &study()).await;
     assert_eq!(status, StatusCode::CREATED, "{created}");
-    // Wait for the end of the preconditioning and for round 1.
+    // Wait until preconditioning and round 1 have ended.
     server.wait_for_status(2, &["measuring"]).await;
     let directory = server.kill().await;
     let server = Program::start_real(directory).await.unwrap();
-    let ended = end_of_study(&server, 1).await;
+    let ended = wait_for_end_of_study(&server, 1).await;
     assert_eq!(ended["status"], "done", "{ended}");
     let results = server.get("/studies/1/procedure").await;
     assert_eq!(results["kind"], "snia");
@@ -49,7 +49,7 @@ async fn steady_state_ends_a_test_even_after_a_kill() {
     if results["state"] == "steady" {
         let last = results["window"]["last"].as_u64().unwrap();
         assert!(last >= 6, "{results}");
-        // A test that reaches its steady state in its last round is not ended early.
+        // A test that reaches its steady state in its last round does not end early.
         let reason = (last < 8).then(|| format!("steady state in round {last}"));
         assert_eq!(ended["ended"], json!(reason));
         let steps = ended["steps"].as_array().unwrap();
@@ -80,7 +80,7 @@ async fn a_load_curve_adds_its_runs_even_after_a_kill() {
     }
     let directory = server.kill().await;
     let server = Program::start_real(directory).await.unwrap();
-    let ended = end_of_study(&server, 1).await;
+    let ended = wait_for_end_of_study(&server, 1).await;
     assert_eq!(ended["status"], "done", "{ended}");
     assert_eq!(ended["ended"], "the curve is complete");
     let results = server.get("/studies/1/procedure").await;
@@ -100,7 +100,7 @@ async fn a_load_curve_adds_its_runs_even_after_a_kill() {
 }
 
 /// Waits until the run of a step is measuring, and returns its status.
-async fn measuring(server: &Program, step: usize, retry_of: &Value) -> Value {
+async fn wait_until_measuring(server: &Program, step: usize, retry_of: &Value) -> Value {
     let began = Instant::now();
     loop {
         let run = server.get("/studies/1").await["steps"][step]["run"].clone();
@@ -113,7 +113,7 @@ async fn measuring(server: &Program, step: usize, retry_of: &Value) -> Value {
 }
 
 /// Runs a load curve study and kills the run of one step twice.
-async fn curve_killed_twice(curve: Value, step: usize) -> Option<(Program, Value)> {
+async fn run_curve_with_two_kills(curve: Value, step: usize) -> Option<(Program, Value)> {
     let directory = Arc::new(tempfile::tempdir().unwrap());
     let mut server = Program::start_real(directory).await?;
     let study = json!({"name": "Curve", "load_curve": curve,
@@ -122,10 +122,10 @@ async fn curve_killed_twice(curve: Value, step: usize) -> Option<(Program, Value
     assert_eq!(status, StatusCode::CREATED, "{created}");
     let mut retry_of = Value::Null;
     for _ in 0..2 {
-        retry_of = measuring(&server, step, &retry_of).await;
+        retry_of = wait_until_measuring(&server, step, &retry_of).await;
         server = Program::start_real(server.kill().await).await?;
     }
-    let ended = end_of_study(&server, 1).await;
+    let ended = wait_for_end_of_study(&server, 1).await;
     assert_eq!(ended["steps"][step]["run"]["status"], "interrupted");
     Some((server, ended))
 }
@@ -133,7 +133,7 @@ async fn curve_killed_twice(curve: Value, step: usize) -> Option<(Program, Value
 #[tokio::test]
 async fn a_curve_continues_after_a_rate_that_was_interrupted_twice() {
     let curve = json!({"rates": [1000, 2000, 3000], "seconds": 2, "ramp_seconds": 0});
-    let Some((server, ended)) = curve_killed_twice(curve, 1).await else {
+    let Some((server, ended)) = run_curve_with_two_kills(curve, 1).await else {
         return;
     };
     assert_eq!(ended["status"], "done", "{ended}");
@@ -153,7 +153,7 @@ async fn a_curve_continues_after_a_rate_that_was_interrupted_twice() {
 #[tokio::test]
 async fn a_curve_whose_last_rate_was_interrupted_twice_is_interrupted() {
     let curve = json!({"rates": [1000, 2000], "seconds": 2, "ramp_seconds": 0});
-    let Some((_server, ended)) = curve_killed_twice(curve, 1).await else {
+    let Some((_server, ended)) = run_curve_with_two_kills(curve, 1).await else {
         return;
     };
     assert_eq!(ended["status"], "interrupted", "{ended}");
@@ -164,7 +164,7 @@ async fn a_curve_whose_last_rate_was_interrupted_twice_is_interrupted() {
 #[tokio::test]
 async fn a_curve_without_a_probe_is_interrupted() {
     let curve = json!({"seconds": 2, "ramp_seconds": 0});
-    let Some((_server, ended)) = curve_killed_twice(curve, 0).await else {
+    let Some((_server, ended)) = run_curve_with_two_kills(curve, 0).await else {
         return;
     };
     assert_eq!(ended["status"], "interrupted", "{ended}");

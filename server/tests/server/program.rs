@@ -62,11 +62,11 @@ impl Program {
     pub(crate) async fn start_in(directory: Arc<TempDir>, arguments: &[&str]) -> Self {
         let mut command = command(directory.path());
         command.args(arguments);
-        Self::start_by(command, directory).await
+        Self::start_command(command, directory).await
     }
 
     /// Starts the server with open-file limits (prlimit(1)).
-    pub(crate) async fn start_with_files(soft: u32, hard: u32) -> Self {
+    pub(crate) async fn start_with_file_limits(soft: u32, hard: u32) -> Self {
         let directory = Arc::new(tempfile::tempdir().unwrap());
         let plain = command(directory.path());
         let mut limited = Command::new("prlimit");
@@ -86,10 +86,10 @@ impl Program {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .kill_on_drop(true);
-        Self::start_by(limited, directory).await
+        Self::start_command(limited, directory).await
     }
 
-    pub(crate) async fn start_by(mut command: Command, directory: Arc<TempDir>) -> Self {
+    pub(crate) async fn start_command(mut command: Command, directory: Arc<TempDir>) -> Self {
         let mut child = command.stderr(Stdio::inherit()).spawn().unwrap();
         let mut out = BufReader::new(child.stdout.take().unwrap()).lines();
         let address = loop {
@@ -104,7 +104,7 @@ impl Program {
             }
         };
         let stored = std::fs::read_to_string(directory.path().join("data/token"));
-        // Without authentication, there is no token.
+        // If authentication is disabled, there is no token.
         let token = stored.unwrap_or_default().trim().to_owned();
         let client = Client::builder()
             .redirect(reqwest::redirect::Policy::none())

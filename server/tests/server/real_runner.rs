@@ -19,10 +19,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Default of `LEADLINE_KILLS`.
+/// Default for `LEADLINE_KILLS`.
 const KILLS: usize = 4;
 
-/// A job with buffered reads of a file.
+/// A job that performs buffered reads from a file.
 pub(crate) fn read(runtime: &str) -> Value {
     json!({"name": "real", "filename": "real", "rw": "randread", "bs": "4k", "size": "8m", "direct": 0, "runtime": runtime, "time_based": 1, "ioengine": "psync"})
 }
@@ -106,7 +106,7 @@ async fn real_run_streams_all_events_promptly() {
         assert_eq!(
             sum,
             run["report"]["read"][count].as_u64().unwrap(),
-            "{count} of samples and report"
+            "{count} in the samples and the report"
         );
     }
     eprintln!(
@@ -246,7 +246,7 @@ pub(crate) async fn confirmation(server: &Program, job: &Value) -> String {
     format!("{}@{}", field("text"), field("code"))
 }
 
-/// Starts a server. Returns it with a job that overwrites a loop device containing data.
+/// Starts a server, and returns it and a job that overwrites a loop device containing data.
 pub(crate) async fn server_with_raw_write() -> Option<(Program, Loop, Value)> {
     let server = Program::start_real(Arc::new(tempfile::tempdir().unwrap())).await?;
     let image = server.data().join("targets/image");

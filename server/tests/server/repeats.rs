@@ -14,7 +14,7 @@ fn study() -> Value {
 }
 
 /// Waits until a study has ended.
-pub(crate) async fn end_of_study(server: &Program, number: u64) -> Value {
+pub(crate) async fn wait_for_end_of_study(server: &Program, number: u64) -> Value {
     let began = Instant::now();
     loop {
         let study = server.get(&format!("/studies/{number}")).await;
@@ -97,7 +97,7 @@ async fn changes_are_relative_to_the_median_of_step_1() {
 }
 
 #[tokio::test]
-async fn sequential_repeats_are_not_pairs() {
+async fn sequential_repeats_are_not_paired() {
     let server = Program::start().await;
     let mut sequential = study();
     sequential["order"] = "sequential".into();

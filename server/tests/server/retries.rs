@@ -3,7 +3,7 @@
 use crate::{
     deletion::connect,
     program::{Program, TIMEOUT, job, job_on},
-    repeats::end_of_study,
+    repeats::wait_for_end_of_study,
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use reqwest::StatusCode;
@@ -48,7 +48,7 @@ async fn attempts(server: &Program) -> BTreeMap<(u64, u64), Vec<String>> {
 async fn a_failed_run_is_retried_at_its_queue_position() {
     let server = Program::start().await;
     create(&server, &study(4, ["a", "flaky-3"], "30ms")).await;
-    let ended = end_of_study(&server, 1).await;
+    let ended = wait_for_end_of_study(&server, 1).await;
     assert_eq!(ended["status"], "done", "{ended}");
     assert_eq!(ended["reason"], json!(null));
     assert_eq!(
@@ -87,7 +87,7 @@ async fn a_failed_run_is_retried_at_its_queue_position() {
 async fn a_study_continues_after_two_failed_runs() {
     let server = Program::start().await;
     create(&server, &study(4, ["a", "flaky-3-4"], "30ms")).await;
-    let ended = end_of_study(&server, 1).await;
+    let ended = wait_for_end_of_study(&server, 1).await;
     assert_eq!(ended["status"], "failed");
     assert_eq!(ended["reason"], "Step 2: The disk is full.");
     assert_eq!(server.starts().len(), 9, "{:?}", server.starts());
@@ -100,7 +100,7 @@ async fn a_study_continues_after_two_failed_runs() {
 async fn a_step_that_never_completes_ends_the_study() {
     let server = Program::start().await;
     create(&server, &study(4, ["a", "fail"], "30ms")).await;
-    let ended = end_of_study(&server, 1).await;
+    let ended = wait_for_end_of_study(&server, 1).await;
     assert_eq!(ended["status"], "failed");
     assert_eq!(server.starts(), ["a", "fail", "fail"]);
     let reason = "Not started: step 2 failed: The disk is full.";
@@ -115,7 +115,7 @@ async fn cancelled_runs_are_not_retried() {
     create(&server, &request).await;
     server.wait_for_status(2, &["measuring"]).await;
     server.post("/runs/2/cancel", &json!(null)).await;
-    let ended = end_of_study(&server, 1).await;
+    let ended = wait_for_end_of_study(&server, 1).await;
     assert_eq!(ended["status"], "cancelled");
     assert_eq!(server.starts(), ["a", "b", "a", "b"]);
     assert_eq!(server.get("/runs").await["total"], 4);
@@ -127,17 +127,17 @@ async fn cancelled_studies_do_not_retry_runs() {
     create(&server, &study(2, ["a", "crash"], "10s")).await;
     server.wait_for_status(1, &["measuring"]).await;
     server.post("/studies/1/cancel", &json!(null)).await;
-    let ended = end_of_study(&server, 1).await;
+    let ended = wait_for_end_of_study(&server, 1).await;
     assert_eq!(ended["status"], "cancelled");
     let server = server.kill_and_restart().await;
     assert_eq!(server.get("/runs").await["total"], 4);
 }
 
 #[tokio::test]
-async fn runs_of_unrepeated_studies_are_not_retried() {
+async fn runs_in_studies_without_repeats_are_not_retried() {
     let server = Program::start().await;
     create(&server, &study(1, ["a", "fail"], "30ms")).await;
-    let ended = end_of_study(&server, 1).await;
+    let ended = wait_for_end_of_study(&server, 1).await;
     assert_eq!(ended["status"], "failed");
     assert_eq!(server.starts(), ["a", "fail"]);
 }
@@ -147,7 +147,7 @@ async fn runs_of_unrepeated_studies_are_not_retried() {
 async fn a_missing_retry_is_queued_at_the_next_start() {
     let mut server = Program::start().await;
     create(&server, &study(2, ["a", "flaky-2"], "30ms")).await;
-    end_of_study(&server, 1).await;
+    wait_for_end_of_study(&server, 1).await;
     assert_eq!(server.starts().len(), 5);
     execute(
         &server,
@@ -156,7 +156,7 @@ async fn a_missing_retry_is_queued_at_the_next_start() {
     .await;
     for _ in 0..2 {
         server = server.kill_and_restart().await;
-        let ended = end_of_study(&server, 1).await;
+        let ended = wait_for_end_of_study(&server, 1).await;
         assert_eq!(ended["status"], "done");
         assert_eq!(ended["steps"][3]["run"]["retry_of"], 4);
     }
@@ -174,7 +174,7 @@ async fn confirmed_runs_are_not_retried() {
     )
     .await;
     let server = server.kill_and_restart().await;
-    let ended = end_of_study(&server, 1).await;
+    let ended = wait_for_end_of_study(&server, 1).await;
     assert_eq!(ended["status"], "interrupted");
     server.wait_until_ended(blocker).await;
     assert_eq!(server.get("/runs").await["total"], 5);

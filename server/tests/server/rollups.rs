@@ -1,4 +1,4 @@
-//! Series of long runs are computed from rollups. They load fast and equal series computed from
+//! Series of long runs are computed from rollups. They load quickly, and equal series computed from
 //! samples.
 //!
 //! `LEADLINE_HOURS=1 cargo test -p leadline rollups -- --nocapture` measures longer runs. With
@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Default of `LEADLINE_HOURS`: 5 minutes.
+/// Default for `LEADLINE_HOURS`: 5 minutes.
 const HOURS: &str = "0.0834";
 const TIMEOUT: Duration = Duration::from_secs(600);
 const RUNS: usize = 8;
@@ -30,15 +30,15 @@ async fn run_for_hours(server: &Program, hours: &str) -> u64 {
     assert_eq!(status, StatusCode::CREATED, "{run}");
     let number = run["number"].as_u64().unwrap();
     let began = Instant::now();
-    while status_of(server, number).await != "done" {
+    while read_status(server, number).await != "done" {
         assert!(began.elapsed() < TIMEOUT);
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
     number
 }
 
-/// Fails the test if the run has failed.
-async fn status_of(server: &Program, run: u64) -> String {
+/// Returns a run's status, and fails the test if the run has failed.
+async fn read_status(server: &Program, run: u64) -> String {
     let run = server.get(&format!("/runs/{run}")).await;
     assert_ne!(run["status"], "failed", "{run}");
     run["status"].as_str().unwrap().to_owned()
@@ -151,7 +151,7 @@ async fn print_sizes(server: &Program) {
 }
 
 #[tokio::test]
-async fn series_of_long_runs_are_fast() {
+async fn series_of_long_runs_load_quickly() {
     let mut server = Program::start().await;
     let mut runs = vec![long_run(&server).await];
     let file = server.data().join("leadline.db");
@@ -309,13 +309,13 @@ async fn older_samples_of_active_runs_are_compressed() {
             "{:?}",
             stored_samples(&server).await
         );
-        status_of(&server, number).await;
+        read_status(&server, number).await;
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
     let (stored, compressed) = stored_samples(&server).await;
     assert!(stored < 1500, "{stored} {compressed}");
     let path = format!("/runs/{number}");
-    assert_eq!(status_of(&server, number).await, "measuring");
+    assert_eq!(read_status(&server, number).await, "measuring");
 
     // A viewer that connects now receives every event exactly once, including the last one.
     let (status, _) = server.post(&format!("{path}/cancel"), &json!(null)).await;

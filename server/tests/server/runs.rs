@@ -213,7 +213,7 @@ async fn stalled_run_fails_with_its_report() {
 fn check_stalled(run: &Value, job: &str) {
     assert_eq!(run["status"], "failed");
     let reason = run["reason"].as_str().unwrap();
-    let start = format!("No I/O of job {job} completed for ");
+    let start = format!("Job {job} completed no I/O for ");
     assert!(reason.starts_with(&start), "{reason}");
     let unfinished = &run["report"]["read"]["unfinished"];
     assert_eq!(unfinished["ios"], 32);
@@ -237,7 +237,7 @@ async fn stalled_runner_that_does_not_exit_is_killed() {
     assert!(began.elapsed() < Duration::from_secs(10));
     let ended = server.wait_until_ended(number).await;
     check_stalled(&ended, "hang");
-    // The runner gets ten seconds to exit after its report.
+    // The runner has ten seconds to exit after its report.
     let seconds = began.elapsed().as_secs();
     assert!((11..15).contains(&seconds), "{seconds} s");
 }
@@ -347,7 +347,7 @@ async fn cancel_completes_after_disconnect() {
     let running = server.queue(job("a", "20s")).await;
     server.wait_for_status(running, &["measuring"]).await;
     let waiting = server.queue(job("b", "10ms")).await;
-    // Locks the database, so that the server cannot write.
+    // Locks the database to prevent the server from writing.
     let database = format!("sqlite:{}", server.data().join("leadline.db").display());
     let mut other = SqliteConnection::connect(&database).await.unwrap();
     sqlx::query("BEGIN IMMEDIATE")

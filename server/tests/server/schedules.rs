@@ -26,8 +26,8 @@ fn schedule(job: &Value) -> Value {
     json!({"name": "Nightly", "cron": cron, "document": {"jobs": [job], "sample_ms": 20}, "tags": ["nightly"]})
 }
 
-/// Quiet hours from one hour ago to two hours from now, and the reason for a start that is skipped
-/// in them.
+/// Quiet hours from one hour ago to two hours from now, and the reason reported for a start skipped
+/// during them.
 pub(crate) fn quiet_now() -> (Value, String) {
     let hour = minute_ms() / 3_600_000 % 24;
     let (from, to) = ((hour + 23) % 24, (hour + 3) % 24);
@@ -143,7 +143,7 @@ async fn plan_lists_the_next_five_due_times() {
 }
 
 #[tokio::test]
-async fn invalid_schedules_name_all_fields() {
+async fn all_invalid_fields_of_a_schedule_are_reported() {
     let server = Program::start().await;
     let fields = async |request: Value| -> Vec<String> {
         let (status, problem) = server.post("/schedules", &request).await;
@@ -189,7 +189,7 @@ async fn invalid_schedules_name_all_fields() {
 }
 
 #[tokio::test]
-async fn documents_that_need_a_confirmation_are_rejected() {
+async fn documents_that_require_a_confirmation_are_rejected() {
     let directory = Arc::new(tempfile::tempdir().unwrap());
     let Some(server) = Program::start_real(directory.clone()).await else {
         return;
@@ -299,7 +299,7 @@ async fn no_second_start_while_one_is_active() {
 }
 
 #[tokio::test]
-async fn downtime_is_reported_and_caught_up_once() {
+async fn downtime_is_reported_and_causes_one_catch_up() {
     let mut server = Program::start().await;
     let mut request = schedule(&job("a", "20ms"));
     request["cron"] = json!("0 * * * *");
@@ -339,7 +339,7 @@ async fn no_run_starts_in_quiet_hours() {
     assert_eq!(created["next"][0]["is_quiet"], true);
     assert!(created["next_start_ms"].as_u64() > created["next"][0]["at_ms"].as_u64());
 
-    // A run that is queued first, so that the scheduled run has to wait.
+    // A run that is queued first, so the scheduled run has to wait.
     let blocker = server.queue(job("blocker", "20s")).await;
     request["quiet_hours"] = json!([]);
     let put = || server.request(Method::PUT, "/schedules/1");

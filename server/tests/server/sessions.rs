@@ -44,7 +44,7 @@ async fn cookie_contains_a_session_and_not_the_token() {
     );
     let (name, secret) = cookie.split_once('=').unwrap();
     // Browsers also send the cookie to other local servers, which must not be able to use its
-    // secret as a token. A token is not valid as the secret of a cookie either.
+    // secret as a token. Nor is a token valid as a cookie's secret.
     let as_token = server
         .client
         .get(server.url("/api/v1/runs"))
@@ -58,7 +58,7 @@ async fn cookie_contains_a_session_and_not_the_token() {
 }
 
 #[tokio::test]
-async fn wrong_sign_ins_are_rejected() {
+async fn invalid_sign_ins_are_rejected() {
     let server = Program::start().await;
     for body in [
         json!({}),
@@ -164,7 +164,7 @@ async fn login_command_prints_a_link_that_works_once() {
     assert!(error.contains("no server has used"), "{error}");
 }
 
-/// The standard output of a service is kept in logs.
+/// A service's standard output ends up in logs.
 #[tokio::test]
 async fn token_and_links_are_not_logged() {
     let mut server = Program::start().await;
@@ -177,7 +177,7 @@ async fn token_and_links_are_not_logged() {
 }
 
 #[tokio::test]
-async fn tokens_with_fewer_permissions() {
+async fn tokens_with_reduced_permissions() {
     let directory = Arc::new(tempfile::tempdir().unwrap());
     let arguments = ["--read-token", READ, "--metrics-token", METRICS];
     let server = Program::start_in(directory, &arguments).await;
@@ -357,7 +357,7 @@ async fn runner_does_not_inherit_the_tokens() {
     command
         .env("LEADLINE_READ_TOKEN", READ)
         .env("LEADLINE_METRICS_TOKEN", METRICS);
-    let server = Program::start_by(command, directory).await;
+    let server = Program::start_command(command, directory).await;
     let run = server.queue(job("a", "60s")).await;
     server.wait_for_status(run, &["measuring"]).await;
     let environments = child_environments(server.pid());

@@ -3,7 +3,7 @@
 use crate::program::{Program, TIMEOUT, command, job};
 use std::{sync::Arc, time::Duration};
 
-/// Starts a server that must fail, and returns its stderr.
+/// Starts a server that is expected to fail, and returns its stderr.
 pub(crate) async fn start_error(directory: &std::path::Path, arguments: &[&str]) -> String {
     let output = tokio::time::timeout(TIMEOUT, command(directory).args(arguments).output())
         .await
@@ -69,7 +69,7 @@ async fn data_directory_is_locked_without_its_lock_file() {
 
 #[tokio::test]
 async fn idle_connections_do_not_prevent_runs() {
-    let server = Program::start_with_files(64, 4096).await;
+    let server = Program::start_with_file_limits(64, 4096).await;
     let mut idle = Vec::new();
     for _ in 0..100 {
         idle.push(
@@ -83,7 +83,7 @@ async fn idle_connections_do_not_prevent_runs() {
 }
 
 #[tokio::test]
-async fn uses_next_port_if_in_use() {
+async fn uses_next_port_if_requested_port_is_in_use() {
     let taken = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = taken.local_addr().unwrap().port();
     let directory = Arc::new(tempfile::tempdir().unwrap());
@@ -115,7 +115,7 @@ async fn token_is_stored_with_private_permissions() {
 }
 
 #[tokio::test]
-async fn newer_and_foreign_databases_are_rejected_unchanged() {
+async fn newer_and_unrelated_databases_are_rejected_unchanged() {
     for (header, part) in [
         ((99_u32, 0x4C65_6164_u32), "it has version 99"),
         ((1, 0x1234), "it belongs to another program"),
@@ -215,7 +215,7 @@ async fn runner_that_ignores_sigterm_does_not_delay_shutdown() {
 }
 
 #[tokio::test]
-async fn banner_shows_directories() {
+async fn banner_lists_directories() {
     let mut server = Program::start().await;
     let sign_in = server.line().await.unwrap();
     assert!(sign_in.contains("leadline login"), "{sign_in}");

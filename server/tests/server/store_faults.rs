@@ -1,5 +1,6 @@
-//! The database does not accept writes. Measurements continue, and their events wait in the spool.
-//! Nothing is lost when writes work again, in the same server process or in the next one.
+//! While the database does not accept writes, measurements continue, and their events wait in the
+//! spool. Once writes work again, nothing is lost, whether in the same server process or the next
+//! one.
 
 use crate::{
     kills::check_events,
@@ -18,7 +19,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A tmpfs. Unmounted on drop.
+/// A tmpfs, unmounted on drop.
 struct SmallFilesystem(PathBuf);
 
 impl SmallFilesystem {
@@ -88,7 +89,7 @@ async fn check_rejected(server: &Program, status: StatusCode, code: &str) {
     assert_eq!(problem["code"], code, "{problem}");
 }
 
-/// Returns the code in the next `store` message of `/events`.
+/// Returns the code in the next `store` message from `/events`.
 async fn next_notice(socket: &mut Socket) -> Value {
     loop {
         let message = tokio::time::timeout(TIMEOUT, socket.next()).await;
@@ -101,7 +102,7 @@ async fn next_notice(socket: &mut Socket) -> Value {
     }
 }
 
-/// Reads live events until one has the given type, and returns it.
+/// Reads live events until one has the specified type, and returns it.
 async fn read_until(stream: &mut reqwest::Response, kind: &str) -> usize {
     let mut text = String::new();
     while !text.contains(&format!(r#""type":"{kind}""#)) {
@@ -112,7 +113,7 @@ async fn read_until(stream: &mut reqwest::Response, kind: &str) -> usize {
     text.lines().count()
 }
 
-/// Number of copies that the server made of a deleted database.
+/// Number of copies of a deleted database that the server has made.
 fn copies(server: &Program) -> usize {
     let files = std::fs::read_dir(server.data()).unwrap();
     let names = files.map(|file| file.unwrap().file_name());
@@ -282,7 +283,7 @@ async fn queued_run_waits_for_the_database() {
     assert_eq!(server.starts(), ["a", "b"]);
 }
 
-/// An ext4 filesystem on a loop device. Thawed and unmounted on drop.
+/// An ext4 filesystem on a loop device, thawed and unmounted on drop.
 struct SlowFilesystem {
     at: PathBuf,
     _image: tempfile::TempDir,

@@ -191,7 +191,7 @@ async fn status_changes_are_published() {
         .map(String::as_str)
         .filter(|name| !["queue", "store"].contains(name))
         .collect();
-    // Several changes in quick succession may be published as one.
+    // Multiple changes in quick succession may be published as one.
     let mut order = ["queued", "preparing", "measuring", "finishing", "done"].iter();
     assert!(
         statuses
@@ -273,7 +273,7 @@ async fn stalled_streams_are_closed_and_slow_ones_are_complete() {
             .unwrap();
         line.split(' ').nth(1).unwrap().parse::<u32>().unwrap()
     };
-    // Both clients stop reading, and 40 MB do not fit into the socket buffers.
+    // Both clients stop reading, and 40 MB exceed the socket buffers.
     let stalled_lines = server
         .request(Method::GET, &format!("/runs/{number}/stream"))
         .send()
@@ -343,7 +343,8 @@ async fn idle_stream_of_a_client_that_does_not_read_is_closed() {
     let server = Program::start().await;
     let mut socket = open(&server, "/events").await;
     tokio::time::sleep(Duration::from_secs(11)).await;
-    // Reads the data that was sent so far. It is too late to respond to the server's pings.
+    // Reads the data that has been sent so far. By now, it is too late to respond to the server's
+    // pings.
     let ended = tokio::time::timeout(Duration::from_secs(1), async {
         while let Some(Ok(_)) = socket.next().await {}
     });

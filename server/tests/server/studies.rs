@@ -123,7 +123,7 @@ async fn failed_step_ends_the_study_by_default() {
 }
 
 #[tokio::test]
-async fn all_problems_of_all_steps_are_reported() {
+async fn problems_in_all_steps_are_reported() {
     let server = Program::start().await;
     let mut request = study(&[("a", "20ms"), ("b", "20ms"), ("c", "20ms")]);
     request["tags"] = json!([""]);

@@ -52,7 +52,7 @@ async fn renaming_a_study_renames_its_runs() {
         "Nightly"
     );
     assert_eq!(server.get("/runs/1").await["name"], "Nightly: a");
-    // A run name that a user has chosen is not changed.
+    // A name that a user has given to a run is not changed.
     assert_eq!(server.get("/runs/2").await["name"], "Study b");
     // Search finds the new name.
     assert_eq!(server.get("/runs?q=nightly").await["total"], 1);

@@ -1,4 +1,4 @@
-//! Kills the server, the real runner or both with SIGKILL at seeded points of studies. The studies
+//! Kills the server, the real runner or both with SIGKILL at seeded points in studies. The studies
 //! continue after a restart: every cell is started, and only killed cells are retried.
 //!
 //! A cell is one repeat of a step. It is retried once if its first run was killed.
@@ -7,7 +7,7 @@ use crate::{
     kills::check_events,
     program::{Program, TIMEOUT, command},
     real_runner::runners,
-    repeats::end_of_study,
+    repeats::wait_for_end_of_study,
     store_faults::lock_database,
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
@@ -26,7 +26,7 @@ use std::{
 use tempfile::TempDir;
 use tokio::time::sleep;
 
-/// Default of `LEADLINE_STUDY_KILLS`.
+/// Default for `LEADLINE_STUDY_KILLS`.
 const POINTS: usize = 5;
 const REPEATS: usize = 7;
 const RUNTIME_MS: u64 = 150;
@@ -99,7 +99,7 @@ async fn start(directory: Arc<TempDir>) -> Option<Program> {
     }
     let mut command = command(directory.path());
     command.env("LEADLINE_RUNNER", script);
-    Some(Program::start_by(command, directory).await)
+    Some(Program::start_command(command, directory).await)
 }
 
 /// Returns the name and seed of each started run. Each repeat of a step has a different seed.
@@ -141,8 +141,8 @@ impl Scene {
         Duration::from_micros(self.random.random_range(0..max_ms * 1000))
     }
 
-    /// Returns the runs of the study that have not ended, in order.
-    async fn unfinished(&self, study: u64) -> Vec<Value> {
+    /// Returns the study's runs that have not ended, in order.
+    async fn unfinished_runs(&self, study: u64) -> Vec<Value> {
         let path = format!(
             "/runs?q=study:{study}&status=queued,preparing,measuring,finishing&limit=200&sort=number&order=asc"
         );
@@ -152,11 +152,11 @@ impl Scene {
             .clone()
     }
 
-    /// Waits until a run of the study has one of the statuses, and returns its number.
+    /// Waits until a run in the study has one of the statuses, and returns its number.
     async fn wait_for(&self, study: u64, statuses: &[&str]) -> u64 {
         let began = Instant::now();
         loop {
-            let runs = self.unfinished(study).await;
+            let runs = self.unfinished_runs(study).await;
             let found = runs
                 .iter()
                 .find(|run| statuses.contains(&run["status"].as_str().unwrap()));
@@ -183,7 +183,7 @@ impl Scene {
         }
         if victim != Victim::Server {
             for pid in pids {
-                // The process may have exited already.
+                // The process may already have exited.
                 let _ = kill_process(pid, Signal::KILL);
             }
         }
@@ -266,7 +266,7 @@ impl Scene {
 
     /// Checks all cells of an ended study. Returns the number of retried cells.
     async fn check(&self, study: u64) -> usize {
-        end_of_study(&self.server, study).await;
+        wait_for_end_of_study(&self.server, study).await;
         let path = format!("/runs?q=study:{study}&limit=200&sort=number&order=asc");
         let runs = self.server.get(&path).await["runs"].clone();
         let mut cells: BTreeMap<(u64, u64), Vec<Value>> = BTreeMap::new();

@@ -108,7 +108,7 @@ const FOREIGN: &str =
     r#"[{"code":"foreign_io","severity":"serious","sentence":"s","evidence":{},"remedy":"r"}]"#;
 
 #[tokio::test]
-async fn kernel_update_and_reasons_are_shown() {
+async fn kernel_update_is_shown_with_reasons() {
     let mut copies = Vec::from_iter((100..120).map(|n| copy(n, n, 100.0 + (n % 3) as f64)));
     copies.extend((120..140).map(|n| Copy {
         kernel: "6.8.0",
@@ -214,7 +214,7 @@ async fn state(server: &Program, path: &str) -> Value {
 }
 
 #[tokio::test]
-async fn state_follows_the_runs_and_survives_a_restart() {
+async fn state_is_derived_from_the_runs_and_survives_a_restart() {
     let mut copies = day(10, 1, 1000.0);
     copies.extend(day(20, 2, 800.0));
     let server = server_with(&copies).await;
@@ -281,7 +281,7 @@ async fn deleted_baseline_is_not_replaced() {
     assert_eq!(trend["baseline"]["deleted_runs"], json!([10]));
     let reason = trend["state"]["reason"].as_str().unwrap();
     assert!(
-        reason.contains("1 of 6 runs of the baseline have been deleted"),
+        reason.contains("1 of 6 runs in the baseline have been deleted"),
         "{reason} {before}"
     );
     for run in 11..=15 {
@@ -291,7 +291,7 @@ async fn deleted_baseline_is_not_replaced() {
     assert_eq!(state_now["state"], "not_comparable");
     assert_eq!(
         state_now["reason"],
-        "All runs of the baseline have been deleted. Pin another group."
+        "All runs in the baseline have been deleted. Pin another group."
     );
     for run in [1].into_iter().chain(16..30) {
         delete(run).await;
@@ -331,7 +331,7 @@ async fn swapped_values_are_excluded() {
     assert!(left_out(&server.get(&path).await).is_empty());
 }
 
-/// Numbers of the runs whose results are damaged.
+/// Returns the numbers of the runs whose results are damaged.
 fn left_out(trend: &Value) -> Vec<u64> {
     let points = trend["points"].as_array().unwrap().iter();
     let runs = points.flat_map(|point| point["left_out"].as_array().unwrap());
@@ -339,10 +339,10 @@ fn left_out(trend: &Value) -> Vec<u64> {
     damaged.map(|run| run["run"].as_u64().unwrap()).collect()
 }
 
-/// In version 28, the checksum of values did not include the run number. Such values are shown
+/// In version 28, the checksums of values did not include the run number. Such values are used
 /// until they are recomputed.
 #[tokio::test]
-async fn values_of_an_earlier_version_get_a_new_checksum() {
+async fn values_from_an_earlier_version_get_a_new_checksum() {
     let mut server = server_with(&day(10, 1, 1000.0)).await;
     let path = path(&server).await;
     let trend = server.get(&path).await;
@@ -427,13 +427,13 @@ async fn changed_baselines_are_damaged() {
         execute(&server.data(), restore).await;
         assert_eq!(server.get(&path).await, intact, "{change}");
     }
-    // The remedy.
+    // The remedy in the message works.
     execute(&server.data(), "UPDATE baselines SET runs = '[20]'").await;
     let server = server.kill_and_restart().await;
     assert_eq!(state(&server, &path).await["reason"], DAMAGED_BASELINE);
     pin(&server, &path, request).await;
     assert_eq!(state(&server, &path).await, intact["state"]);
-    // A baseline of an earlier version has no checksum.
+    // A baseline from an earlier version has no checksum.
     let earlier = "UPDATE baselines SET sha256 = NULL, has_checksum = 0";
     execute(&server.data(), earlier).await;
     assert_eq!(state(&server, &path).await, intact["state"]);
@@ -443,7 +443,7 @@ async fn changed_baselines_are_damaged() {
 ///
 /// `cargo test --release -p leadline --test server trends::thousand -- --ignored --nocapture`
 #[tokio::test]
-#[ignore = "takes measurements"]
+#[ignore = "benchmark"]
 async fn thousand_groups_are_fast() {
     let copies = (0..10_000).map(|index| Copy {
         kernel: if index < 5000 { "6.1.0" } else { "6.8.0" },

@@ -3,7 +3,7 @@
 use crate::{
     deletion::connect,
     program::{Program, TIMEOUT, job},
-    repeats::end_of_study,
+    repeats::wait_for_end_of_study,
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use reqwest::StatusCode;
@@ -13,17 +13,17 @@ use std::time::{Duration, Instant};
 /// Interim looks after 8, 12 and 20 pairs.
 const REPEATS: u32 = 20;
 
-/// `slow` completes a fifth of the I/Os of `fast`.
+/// A study that compares two steps, each with the name and runtime of its job.
 fn study(repeats: u32, [a, b]: [(&str, &str); 2]) -> Value {
     let step = |(name, runtime): (&str, &str)| json!({"name": name, "sample_ms": 20, "jobs": [job(name, runtime)]});
     json!({"name": "A/B", "repeats": repeats, "until_decided": {}, "steps": [step(a), step(b)]})
 }
 
-fn different(repeats: u32) -> Value {
+fn study_with_different_steps(repeats: u32) -> Value {
     study(repeats, [("a", "30ms"), ("b", "230ms")])
 }
 
-fn alternating(repeats: u32) -> Value {
+fn study_with_alternating_steps(repeats: u32) -> Value {
     study(
         repeats,
         [("alternating-a", "30ms"), ("alternating-b", "30ms")],
@@ -57,8 +57,8 @@ fn statuses(study: &Value) -> Vec<&str> {
 #[tokio::test]
 async fn a_decided_study_ends_and_skips_the_remaining_runs() {
     let server = Program::start().await;
-    create(&server, &different(REPEATS)).await;
-    let ended = end_of_study(&server, 1).await;
+    create(&server, &study_with_different_steps(REPEATS)).await;
+    let ended = wait_for_end_of_study(&server, 1).await;
     assert_eq!(looks(&ended), [(8, "decided")], "{ended}");
     assert_eq!(ended["status"], "done");
     assert_eq!(ended["reason"], json!(null));
@@ -93,8 +93,8 @@ async fn a_decided_study_ends_and_skips_the_remaining_runs() {
 #[tokio::test]
 async fn an_undecided_study_runs_all_repeats() {
     let server = Program::start().await;
-    create(&server, &alternating(10)).await;
-    let ended = end_of_study(&server, 1).await;
+    create(&server, &study_with_alternating_steps(10)).await;
+    let ended = wait_for_end_of_study(&server, 1).await;
     assert_eq!(looks(&ended), [(7, "undecided"), (10, "undecided")]);
     assert_eq!(ended["status"], "done");
     assert_eq!(server.starts().len(), 20);
@@ -107,12 +107,12 @@ async fn an_undecided_study_runs_all_repeats() {
 #[tokio::test]
 async fn comparisons_before_the_first_look_have_no_verdict() {
     let server = Program::start().await;
-    create(&server, &different(REPEATS)).await;
+    create(&server, &study_with_different_steps(REPEATS)).await;
     // Six of eight pairs have ended, which is enough for a verdict in other studies. The request
     // must arrive within the four runs before the look.
     server.wait_for_status(13, &["measuring"]).await;
     server.post("/studies/1/cancel", &json!(null)).await;
-    let ended = end_of_study(&server, 1).await;
+    let ended = wait_for_end_of_study(&server, 1).await;
     assert_eq!(ended["status"], "cancelled");
     assert_eq!(looks(&ended), []);
     let comparison = server
@@ -138,7 +138,7 @@ async fn a_cancelled_study_has_no_look() {
     server.wait_for_status(14, &["measuring"]).await;
     let (status, _) = server.post("/studies/1/cancel", &json!(null)).await;
     assert_eq!(status, StatusCode::ACCEPTED);
-    let ended = end_of_study(&server, 1).await;
+    let ended = wait_for_end_of_study(&server, 1).await;
     assert_eq!(ended["status"], "cancelled");
     assert_eq!(looks(&ended), []);
     let server = server.kill_and_restart().await;
@@ -151,7 +151,7 @@ async fn not_comparable_is_not_a_decision() {
     let mut request = study(10, [("a", "30ms"), ("fail", "30ms")]);
     request["continue_on_failure"] = json!(true);
     create(&server, &request).await;
-    let ended = end_of_study(&server, 1).await;
+    let ended = wait_for_end_of_study(&server, 1).await;
     assert_eq!(
         looks(&ended),
         [(7, "not_comparable"), (10, "not_comparable")]
@@ -163,8 +163,8 @@ async fn not_comparable_is_not_a_decision() {
 #[tokio::test]
 async fn a_missing_look_is_taken_at_the_next_start() {
     let server = Program::start().await;
-    create(&server, &alternating(10)).await;
-    let ended = end_of_study(&server, 1).await;
+    create(&server, &study_with_alternating_steps(10)).await;
+    let ended = wait_for_end_of_study(&server, 1).await;
     assert_eq!(ended["looks"].as_array().unwrap().len(), 2);
     // A look and the number of looks are updated in one transaction.
     sqlx::raw_sql("DELETE FROM study_looks WHERE pairs = 10; UPDATE study_contents SET looks = 1, checksums = 2")
@@ -180,8 +180,8 @@ async fn a_missing_look_is_taken_at_the_next_start() {
 #[tokio::test]
 async fn a_server_stopped_after_the_decision_does_not_interrupt_the_study() {
     let server = Program::start().await;
-    create(&server, &different(REPEATS)).await;
-    let ended = end_of_study(&server, 1).await;
+    create(&server, &study_with_different_steps(REPEATS)).await;
+    let ended = wait_for_end_of_study(&server, 1).await;
     assert_eq!(ended["status"], "done");
     // State between the look and the cancellation of the remaining runs.
     sqlx::raw_sql(
@@ -193,7 +193,7 @@ async fn a_server_stopped_after_the_decision_does_not_interrupt_the_study() {
     .await
     .unwrap();
     let server = server.kill_and_restart().await;
-    let study = end_of_study(&server, 1).await;
+    let study = wait_for_end_of_study(&server, 1).await;
     assert!(statuses(&study).contains(&"interrupted"), "{study}");
     assert_eq!(study["status"], "done", "{study}");
     assert_eq!(study["looks"], ended["looks"]);
@@ -206,7 +206,7 @@ async fn a_run_that_is_interrupted_twice_does_not_interrupt_a_decided_study() {
     let server = Program::start().await;
     let request = study(REPEATS, [("a", "30ms"), ("flaky-3-4", "230ms")]);
     create(&server, &request).await;
-    let ended = end_of_study(&server, 1).await;
+    let ended = wait_for_end_of_study(&server, 1).await;
     assert_eq!(ended["status"], "failed", "{ended}");
     let looks = ended["looks"].as_array().unwrap();
     let last = looks.last().unwrap();
@@ -233,7 +233,7 @@ async fn a_run_that_is_interrupted_twice_does_not_interrupt_a_decided_study() {
 async fn kills_neither_skip_nor_repeat_a_look() {
     let mut random = StdRng::seed_from_u64(26);
     let mut server = Program::start().await;
-    create(&server, &different(REPEATS)).await;
+    create(&server, &study_with_different_steps(REPEATS)).await;
     let began = Instant::now();
     let mut kills = 0;
     loop {
@@ -267,12 +267,14 @@ async fn kills_neither_skip_nor_repeat_a_look() {
 #[tokio::test]
 async fn invalid_until_decided_settings_are_rejected() {
     let server = Program::start().await;
-    let mut request = different(REPEATS);
+    let mut request = study_with_different_steps(REPEATS);
     request["until_decided"] = json!({"metrics": ["nonsense"]});
     let (status, problem) = server.post("/studies", &request).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
     assert_eq!(problem["errors"][0]["field"], "until_decided.metrics");
-    let (status, plan) = server.post("/studies/plan", &different(REPEATS)).await;
+    let (status, plan) = server
+        .post("/studies/plan", &study_with_different_steps(REPEATS))
+        .await;
     assert_eq!(status, StatusCode::OK);
     let looks = plan["until_decided"]["looks"].as_array().unwrap();
     let pairs: Vec<u64> = looks

@@ -92,7 +92,7 @@ fn rename(value: Value) -> Value {
     }
 }
 
-/// Settings that version 4 did not have, with values that describe its behavior.
+/// Settings that did not exist in version 4, with values that describe its behavior.
 const FORMER_BEHAVIOR: [(&str, &str); 10] = [
     ("create_only", "false"),
     ("exit_group", "0"),
@@ -247,7 +247,7 @@ async fn version_4_database_is_migrated() {
         .unwrap();
     assert_eq!(version, 29);
     connection.close().await.unwrap();
-    assert_copied(&server).await;
+    assert_backed_up(&server).await;
 }
 
 /// Stored runs with a result have fingerprints, which can be used to find runs of the same test.
@@ -264,8 +264,9 @@ async fn check_fingerprints(server: &Program) {
     }
 }
 
-/// The database was backed up before the migration, and only the owner can read the backup.
-async fn assert_copied(server: &Program) {
+/// Checks that the database was backed up before the migration, and that only the owner can read
+/// the backup.
+async fn assert_backed_up(server: &Program) {
     let copy = server.data().join("leadline-v4.db");
     let mode = std::fs::metadata(&copy).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);

@@ -32,7 +32,8 @@ fn secret() -> String {
     format!("whsec_{}", STANDARD.encode(KEY))
 }
 
-/// An HTTP server that sends the given response heads in order, and then responds with 204.
+/// An HTTP server that sends the specified status lines and headers in order, and then responds
+/// with 204.
 struct Receiver {
     address: String,
     requests: mpsc::UnboundedReceiver<String>,
@@ -106,7 +107,7 @@ impl Received {
         serde_json::from_str(self.0.split_once("\r\n\r\n").unwrap().1).unwrap()
     }
 
-    /// Verifies the signature in the same way as a receiver.
+    /// Verifies the signature the way a receiver would.
     fn check(&self) {
         let (_, body) = self.0.split_once("\r\n\r\n").unwrap();
         let signed = format!(
@@ -134,8 +135,8 @@ async fn test_message(server: &Program, number: u64) {
     assert_eq!(status, StatusCode::ACCEPTED, "{webhook}");
 }
 
-/// Waits until the latest message has a result, and returns it.
-async fn attempted(server: &Program, number: u64, attempts: u64) -> Value {
+/// Waits until the latest message has been attempted this many times, and returns it.
+async fn wait_for_attempts(server: &Program, number: u64, attempts: u64) -> Value {
     let began = Instant::now();
     loop {
         let webhook = server.get(&format!("/webhooks/{number}")).await;
@@ -170,7 +171,7 @@ async fn messages_are_signed_and_secrets_are_not_returned() {
     assert_eq!(message.header("content-type"), "application/json");
     assert_eq!(message.header("authorization"), "");
     assert_eq!(message.body()["type"], "test");
-    let delivery = attempted(&server, number, 1).await;
+    let delivery = wait_for_attempts(&server, number, 1).await;
     assert_eq!(delivery["status"], "delivered");
     assert_eq!(delivery["id"], message.header("webhook-id"));
     assert_eq!(delivery["last_result"], "HTTP 204 No Content");
@@ -200,7 +201,7 @@ async fn messages_are_signed_and_secrets_are_not_returned() {
 }
 
 #[tokio::test]
-async fn read_only_tokens_cannot_set_or_test_webhooks() {
+async fn read_only_tokens_cannot_change_or_test_webhooks() {
     let directory = Arc::new(tempfile::tempdir().unwrap());
     let token = "0123456789abcdef0123456789abcdef";
     let server = Program::start_in(directory, &["--read-token", token]).await;
@@ -232,7 +233,7 @@ async fn failed_messages_are_retried_with_the_same_id() {
     let number = create(&server, &format!("http://{}/", receiver.address)).await;
     test_message(&server, number).await;
     let first = receiver.next().await;
-    let delivery = attempted(&server, number, 1).await;
+    let delivery = wait_for_attempts(&server, number, 1).await;
     assert_eq!(delivery["status"], "pending");
     assert_eq!(delivery["last_result"], "HTTP 500 Internal Server Error");
     let delay = delivery["next_attempt_ms"].as_u64().unwrap();
@@ -243,7 +244,10 @@ async fn failed_messages_are_retried_with_the_same_id() {
     second.check();
     assert_eq!(second.header("webhook-id"), first.header("webhook-id"));
     assert_eq!(second.body(), first.body());
-    assert_eq!(attempted(&server, number, 2).await["status"], "delivered");
+    assert_eq!(
+        wait_for_attempts(&server, number, 2).await["status"],
+        "delivered"
+    );
 
     // The tenth attempt is the last one.
     execute(
@@ -251,7 +255,7 @@ async fn failed_messages_are_retried_with_the_same_id() {
         "UPDATE webhooks SET url = 'http://127.0.0.1:1/'; UPDATE webhook_deliveries SET status = 'pending', attempts = 9, next_attempt_ms = 0",
     )
     .await;
-    let failed = attempted(&server, number, 10).await;
+    let failed = wait_for_attempts(&server, number, 10).await;
     assert_eq!(
         (&failed["status"], &failed["next_attempt_ms"]),
         (&json!("failed"), &Value::Null)
@@ -272,13 +276,13 @@ async fn receivers_can_delay_and_end_attempts() {
     let server = Program::start().await;
     let number = create(&server, &format!("http://{}/", receiver.address)).await;
     test_message(&server, number).await;
-    let delivery = attempted(&server, number, 1).await;
+    let delivery = wait_for_attempts(&server, number, 1).await;
     assert_eq!(delivery["status"], "pending");
     let time = |field: &str| delivery[field].as_u64().unwrap();
     let delay_ms = time("next_attempt_ms") - time("created_at_ms");
     assert!((3_600_000..3_660_000).contains(&delay_ms), "{delivery}");
     execute(&server, "UPDATE webhook_deliveries SET next_attempt_ms = 0").await;
-    let delivery = attempted(&server, number, 2).await;
+    let delivery = wait_for_attempts(&server, number, 2).await;
     assert_eq!(delivery["status"], "failed");
     let result = "HTTP 410 Gone: the receiver does not accept more attempts";
     assert_eq!(delivery["last_result"], result);
@@ -291,7 +295,10 @@ async fn disabled_webhooks_send_no_pending_messages() {
     let number = create(&server, &format!("http://{}/", receiver.address)).await;
     test_message(&server, number).await;
     receiver.next().await;
-    assert_eq!(attempted(&server, number, 1).await["status"], "pending");
+    assert_eq!(
+        wait_for_attempts(&server, number, 1).await["status"],
+        "pending"
+    );
     let put = |enabled: bool| {
         let put = server.request(Method::PUT, "/webhooks/1");
         server.send(put.json(&json!({"name": "Chat", "enabled": enabled})))
@@ -313,7 +320,7 @@ async fn redirects_are_not_followed() {
     let server = Program::start().await;
     let number = create(&server, &format!("http://{}/", receiver.address)).await;
     test_message(&server, number).await;
-    let delivery = attempted(&server, number, 1).await;
+    let delivery = wait_for_attempts(&server, number, 1).await;
     let result = delivery["last_result"].as_str().unwrap();
     assert_eq!(result, "HTTP 302 Found: redirects are not followed");
     other.expect_nothing().await;
@@ -337,7 +344,7 @@ async fn unusual_urls_and_addresses_are_rejected() {
         assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{url}: {problem}");
         assert!(!problem.to_string().contains("password@"), "{problem}");
     }
-    // As if the name of a receiver resolved to this address.
+    // As if a receiver's name resolved to this address.
     let number = create(&server, "http://127.0.0.1:1/").await;
     for update in [
         "UPDATE webhooks SET url = 'http://169.254.169.254/latest/meta-data'",
@@ -345,7 +352,7 @@ async fn unusual_urls_and_addresses_are_rejected() {
     ] {
         execute(&server, update).await;
         test_message(&server, number).await;
-        let delivery = attempted(&server, number, 1).await;
+        let delivery = wait_for_attempts(&server, number, 1).await;
         let result = delivery["last_result"].as_str().unwrap();
         let expected = "the host has a link-local, multicast or unspecified address";
         assert_eq!(result, expected, "{update}");
@@ -353,7 +360,7 @@ async fn unusual_urls_and_addresses_are_rejected() {
 }
 
 #[tokio::test]
-async fn changes_of_a_trend_are_sent_once() {
+async fn trend_changes_are_sent_once() {
     let mut copies = day(10, 1, 1000.0);
     copies.extend(day(20, 2, 800.0));
     copies.extend(day(30, 3, 1000.0));
@@ -392,14 +399,17 @@ async fn changes_of_a_trend_are_sent_once() {
     assert!(text.contains("regressed (was "), "{text}");
     assert!(text.contains("20 % lower read IOPS"), "{text}");
     // Until the delivery is stored, a restarted server sends the message again.
-    assert_eq!(attempted(&server, 1, 1).await["status"], "delivered");
+    assert_eq!(
+        wait_for_attempts(&server, 1, 1).await["status"],
+        "delivered"
+    );
     let server = server.kill_and_restart().await;
     assert_eq!(server.get(&path).await["state"]["state"], "regressed");
     receiver.expect_nothing().await;
 }
 
 #[tokio::test]
-async fn failed_and_skipped_starts_are_sent() {
+async fn failed_and_skipped_starts_are_reported() {
     let server = Program::start().await;
     let mut receiver = Receiver::start(&[]).await;
     create(&server, &format!("http://{}/", receiver.address)).await;

@@ -25,7 +25,7 @@ it('shows why results cannot be stored, until the problem is fixed', async () =>
   receive(null, null);
   expect(screen.queryByRole('alert')).toBeNull();
   const detail =
-    'The disk that holds the database is full. Free some space; the server then resumes.';
+    'The disk that holds the database is full. Free some space, and the server will resume.';
   receive('disk_full', detail);
   expect(screen.getByRole('alert')).toHaveTextContent('Results cannot be stored');
   expect(screen.getByText(detail)).toBeVisible();

@@ -29,7 +29,7 @@ impl AllowedHosts {
     /// Returns the `Host` header in lower case, with port.
     ///
     /// # Errors
-    /// 403 if the header is missing, repeated or not allowed.
+    /// Returns 403 if the header is missing, repeated or not allowed.
     pub(crate) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<String, ApiError> {
         let values: Vec<_> = headers.get_all(header::HOST).iter().collect();
         let host = match values[..] {

@@ -1,4 +1,4 @@
-//! Endpoints that create and end sessions. `/login` itself is a page of the web application.
+//! Endpoints that create and end sessions. `/login` itself is a page in the web application.
 
 use crate::api::{
     auth::{Auth, scope::Scope, sessions::LIFETIME},
@@ -32,21 +32,23 @@ pub(crate) async fn login(
         return Ok((StatusCode::NO_CONTENT, jar));
     };
     let login: Login = serde_json::from_value(body.parse()?)
-        .map_err(|_| rejected("Send {\"token\": \"…\"} or {\"ticket\": \"…\"} as JSON."))?;
+        .map_err(|_| invalid_sign_in("Send {\"token\": \"…\"} or {\"ticket\": \"…\"} as JSON."))?;
     let scope = match (&login.token, &login.ticket) {
         (Some(token), None) => tokens
             .scope(token.trim())
             .filter(|scope| *scope != Scope::Metrics)
             .ok_or_else(|| {
-                rejected("This token cannot be used to sign in. Use the one in DATA_DIR/token.")
+                invalid_sign_in(
+                    "This token cannot be used to sign in. Use the one in DATA_DIR/token.",
+                )
             })?,
         (None, Some(ticket)) if auth.sessions()?.use_link(ticket) => Scope::Full,
         (None, Some(_)) => {
-            return Err(rejected(
+            return Err(invalid_sign_in(
                 "This link has already been used or has expired. Run `leadline login` on the server's host to create a new one.",
             ));
         }
-        _ => return Err(rejected("Send either a token or a ticket.")),
+        _ => return Err(invalid_sign_in("Send either a token or a ticket.")),
     };
     let secret = auth.sessions()?.open(tokens, scope).await?;
     Ok((StatusCode::NO_CONTENT, jar.add(cookie(&auth, secret))))
@@ -61,7 +63,7 @@ fn cookie(auth: &Auth, secret: String) -> Cookie<'static> {
         .build()
 }
 
-fn rejected(detail: &str) -> ApiError {
+fn invalid_sign_in(detail: &str) -> ApiError {
     ApiError::Request {
         status: StatusCode::UNAUTHORIZED,
         code: "sign_in_rejected",
@@ -69,7 +71,7 @@ fn rejected(detail: &str) -> ApiError {
     }
 }
 
-/// `POST /logout`: closes the session identified by the cookie.
+/// `POST /logout`: ends the session identified by the cookie.
 pub(crate) async fn logout(
     State(auth): State<Auth>,
     headers: HeaderMap,
@@ -85,9 +87,9 @@ pub(crate) async fn logout(
 /// The caller's permissions.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct SessionState {
-    /// Whether the caller may change anything.
+    /// True if the caller cannot make changes.
     read_only: bool,
-    /// Whether there is a session to sign out of: false with `--no-auth` and for bearer tokens.
+    /// Whether there is a session to sign out of: false for bearer tokens and under `--no-auth`.
     can_sign_out: bool,
 }
 
@@ -108,7 +110,7 @@ pub(crate) async fn get_session(
 /// A link that signs in one browser.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct LoginLink {
-    /// Path with a ticket that can be used once, within an hour.
+    /// Path with a ticket that can be used once and expires after an hour.
     path: String,
 }
 

@@ -8,17 +8,17 @@ pub(crate) enum Scope {
     Full,
     /// Read-only requests.
     Read,
-    /// Metrics only.
+    /// Only metrics.
     Metrics,
 }
 
 impl Scope {
-    /// `path` is the path of the request, such as `/api/v1/runs`.
+    /// `path` is the request path, such as `/api/v1/runs`.
     pub(crate) fn permits(self, method: &Method, path: &str) -> bool {
         match self {
             Self::Full => true,
             Self::Read => {
-                // Neither request changes anything.
+                // Planning and importing change nothing, although they use POST.
                 method.is_safe() || path.ends_with("/plan") || path == "/api/v1/import"
             }
             Self::Metrics => *method == Method::GET && path == "/api/v1/metrics",

@@ -1,5 +1,5 @@
 //! Browser sessions, and the links that create them. A cookie contains a random secret instead of
-//! the token, because browsers send cookies to all ports of a host.
+//! the token, because browsers send cookies to all ports on a host.
 
 use crate::{
     api::auth::{
@@ -21,8 +21,7 @@ use std::{
 
 pub(crate) const LIFETIME: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 pub(crate) const LINK_LIFETIME: Duration = Duration::from_secs(60 * 60);
-/// Maximum number of sessions, which is enough for a team. At the limit, the oldest session is
-/// removed.
+/// Maximum number of sessions, enough for a team. At the limit, a new session replaces the oldest.
 const MAX_SESSIONS: usize = 1000;
 const MAX_LINKS: usize = 16;
 /// 256 bits.
@@ -47,7 +46,7 @@ impl Sessions {
     /// Loads the sessions that were opened with the current tokens.
     ///
     /// # Errors
-    /// Store errors.
+    /// The sessions cannot be read from the database.
     pub(crate) async fn load(store: Store, tokens: &Tokens) -> anyhow::Result<Self> {
         let mut open = HashMap::new();
         for stored in store.sessions(now_ms()).await? {
@@ -83,7 +82,7 @@ impl Sessions {
         let id = digest(secret.as_bytes());
         let expires_at_ms = now_ms() + LIFETIME.as_millis() as u64;
         let ended = {
-            let mut open = locked(&self.open);
+            let mut open = lock(&self.open);
             open.insert(
                 id,
                 Session {
@@ -114,14 +113,14 @@ impl Sessions {
     }
 
     pub(crate) fn scope(&self, secret: &str) -> Option<Scope> {
-        let open = locked(&self.open);
+        let open = lock(&self.open);
         let session = open.get(&digest(secret.as_bytes()))?;
         (session.expires_at_ms > now_ms()).then_some(session.scope)
     }
 
     pub(crate) async fn end(&self, secret: &str) {
         let id = digest(secret.as_bytes());
-        if locked(&self.open).remove(&id).is_some() {
+        if lock(&self.open).remove(&id).is_some() {
             self.forget(id).await;
         }
     }
@@ -132,10 +131,10 @@ impl Sessions {
         }
     }
 
-    /// Returns the ticket of a single-use sign-in link.
+    /// Creates a single-use sign-in link and returns its ticket.
     pub(crate) fn new_link(&self) -> anyhow::Result<String> {
         let ticket = random_secret()?;
-        let mut links = locked(&self.links);
+        let mut links = lock(&self.links);
         links.retain(|_, expires_at_ms| *expires_at_ms > now_ms());
         let oldest = links
             .iter()
@@ -150,9 +149,9 @@ impl Sessions {
         Ok(ticket)
     }
 
-    /// Returns true only the first time that a ticket is used.
+    /// Returns true only the first time a ticket is used.
     pub(crate) fn use_link(&self, ticket: &str) -> bool {
-        let expires_at_ms = locked(&self.links).remove(&digest(ticket.as_bytes()));
+        let expires_at_ms = lock(&self.links).remove(&digest(ticket.as_bytes()));
         expires_at_ms.is_some_and(|expires_at_ms| expires_at_ms > now_ms())
     }
 }
@@ -164,6 +163,6 @@ fn random_secret() -> anyhow::Result<String> {
 }
 
 /// Ignores poisoning, because no code leaves the maps partially updated.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -12,7 +12,7 @@ pub(crate) struct Tokens {
 }
 
 impl Tokens {
-    /// Returns `None` for a wrong token.
+    /// Returns `None` for an unknown token.
     pub(crate) fn scope(&self, candidate: &str) -> Option<Scope> {
         let known = [
             (Some(&self.full), Scope::Full),
@@ -20,15 +20,14 @@ impl Tokens {
             (self.metrics.as_ref(), Scope::Metrics),
         ];
         let is_same = |token: &String| constant_time_eq(token.as_bytes(), candidate.as_bytes());
-        // Compare with all tokens without an early return, so that the duration does not depend on
-        // the token.
+        // Always compare with all tokens: the duration must not reveal which token matches.
         known.into_iter().fold(None, |found, (token, scope)| {
             let is_found = token.is_some_and(is_same);
             found.or(is_found.then_some(scope))
         })
     }
 
-    /// Hash of the token that grants this scope. Sessions of this scope are bound to it.
+    /// Hash of the token that grants this scope. Sessions with this scope are bound to it.
     pub(crate) fn digest(&self, scope: Scope) -> Option<Digest> {
         let token = match scope {
             Scope::Full => Some(&self.full),

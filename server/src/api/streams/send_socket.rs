@@ -1,4 +1,4 @@
-//! A WebSocket that only sends. It is closed if the client stops reading.
+//! A send-only WebSocket. It is closed if the client stops reading.
 
 use crate::runs::state::ServerPhase;
 use axum::{
@@ -21,12 +21,12 @@ const MAX_FRAME: usize = 1024;
 /// Size of a socket's read buffer. With the default of 128 KiB, a thousand viewers would use most
 /// of the memory.
 const READ_BUFFER: usize = 4 * 1024;
-/// Kernel buffers can hide for a long time that a client has stopped reading. Such a client does
-/// not respond to pings, so it is disconnected after at most 10 s.
+/// With kernel buffers, sends can succeed long after a client has stopped reading. Such a client
+/// does not respond to pings, so it is disconnected after at most 10 s.
 const PING_PERIOD: Duration = Duration::from_millis(2500);
 const MAX_UNANSWERED: u32 = 3;
 
-/// Heartbeat interval. Heartbeats are messages instead of ping frames, because browsers answer
+/// Heartbeat interval. Heartbeats are messages instead of ping frames, because browsers respond to
 /// pings without exposing them to pages.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Heartbeat(pub Duration);
@@ -41,8 +41,8 @@ pub(crate) struct Socket {
     unanswered: u32,
 }
 
-/// Limits the size of client frames, and therefore the memory for them.
-pub(crate) fn small_frames(upgrade: WebSocketUpgrade) -> WebSocketUpgrade {
+/// Limits the size of client frames, and therefore the memory that they use.
+pub(crate) fn limit_frame_size(upgrade: WebSocketUpgrade) -> WebSocketUpgrade {
     upgrade
         .max_frame_size(MAX_FRAME)
         .max_message_size(MAX_FRAME)
@@ -50,7 +50,7 @@ pub(crate) fn small_frames(upgrade: WebSocketUpgrade) -> WebSocketUpgrade {
 }
 
 /// Completes when the server closes all streams.
-pub(crate) async fn until_closed(phase: &mut watch::Receiver<ServerPhase>) {
+pub(crate) async fn wait_until_closed(phase: &mut watch::Receiver<ServerPhase>) {
     // `wait_for` fails only if the sender is dropped, but the sender lives as long as the server.
     let _ = phase.wait_for(|phase| *phase == ServerPhase::Closed).await;
 }
@@ -123,7 +123,7 @@ impl Socket {
                         return;
                     }
                 }
-                () = until_closed(&mut self.phase) => {
+                () = wait_until_closed(&mut self.phase) => {
                     return self.close(close_code::AWAY, "the server is stopping").await;
                 }
             }

@@ -1,4 +1,4 @@
-//! The buckets of runs of different lengths and sampling intervals.
+//! Tests buckets for runs with different lengths and sampling intervals.
 
 use super::*;
 
@@ -6,11 +6,11 @@ fn extent(run: u64, seconds: f64, sample_ms: u32) -> Extent {
     Extent::of(run, seconds * 1e3, sample_ms, false)
 }
 
-/// Bucket length in ms, number of buckets, and the rollup of each run.
+/// `expected`: bucket length in ms, number of buckets, and each run's rollup.
 fn check_grid(runs: &[Extent], expected: (f64, usize, &[Option<u32>])) {
     let references: Vec<&Extent> = runs.iter().collect();
     let grid = CommonGrid::new(&references).unwrap();
-    let rollups: Vec<Option<u32>> = runs.iter().map(|run| grid.of_run(run).rollup).collect();
+    let rollups: Vec<Option<u32>> = runs.iter().map(|run| grid.for_run(run).rollup).collect();
     assert_eq!((grid.bucket_ms(), grid.len(), rollups.as_slice()), expected);
     assert_eq!(grid.ends_ms().len(), grid.len());
 }
@@ -57,7 +57,7 @@ fn runs_without_samples_have_no_buckets() {
 }
 
 #[test]
-fn months_are_rejected() {
+fn runs_lasting_months_are_rejected() {
     let runs: Vec<Extent> = (0..47).map(|run| extent(run, 86_400.0, 100)).collect();
     let references: Vec<&Extent> = runs.iter().collect();
     assert_eq!(CommonGrid::new(&references).unwrap_err().code, "too_long");

@@ -1,4 +1,4 @@
-//! Filters of the run list.
+//! Run list filters.
 
 use super::*;
 

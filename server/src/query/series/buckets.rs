@@ -2,7 +2,7 @@
 //!
 //! The mean of a bucket is computed from its counts and duration, from its merged latency
 //! histogram, or as the time average of a gauge. Min and max are values of individual sampling
-//! windows, so that short stalls are visible at any zoom level.
+//! windows, so short stalls are visible at any zoom level.
 
 use crate::rollups::{
     LEVELS,
@@ -67,7 +67,7 @@ impl Grid {
 pub(crate) struct SeriesBuilder {
     run: u64,
     grid: Grid,
-    /// Current bucket.
+    /// The bucket being filled.
     index: usize,
     current: Aggregate,
     columns: Vec<SeriesColumn>,
@@ -143,7 +143,7 @@ impl SeriesBuilder {
         if let Some(buckets) = &mut self.latency_rows
             && let Some(rows) = buckets.get_mut(self.index)
         {
-            *rows = rows_of(latencies);
+            *rows = heat_map_rows(latencies);
         }
         for (column, (metric, value)) in self.columns.iter_mut().zip(&*COLUMNS) {
             if let Some(stats) = current.stats(metric.name) {
@@ -156,7 +156,7 @@ impl SeriesBuilder {
 }
 
 /// Converts a histogram to I/O counts per heat map row.
-fn rows_of(latencies: &Buckets) -> Vec<(u32, u64)> {
+fn heat_map_rows(latencies: &Buckets) -> Vec<(u32, u64)> {
     let mut rows: Vec<(u32, u64)> = Vec::new();
     for (bucket, count) in latencies {
         let row = latency_row(midpoint_of(*bucket as usize));
@@ -184,7 +184,7 @@ mod tests {
     use leadline_protocol::counters::{IoCounts, Memory};
     use leadline_protocol::phase::Phase;
 
-    /// A 100 ms window of 4 KiB reads that all have the same latency.
+    /// A 100 ms window with 4 KiB reads, all with the same latency.
     fn sample(reads: u64, bucket: u32, dirty: Option<u64>) -> Sample {
         let lat_ns = if reads > 0 {
             vec![(bucket, reads)]
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_range_has_columns_without_buckets() {
+    fn columns_of_an_empty_range_have_no_buckets() {
         let series = series(0.0, 600, &[(100.0, sample(1, 1, None))]);
         assert!(series.t_ms.is_empty());
         assert!(!series.columns.is_empty());

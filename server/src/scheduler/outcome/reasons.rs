@@ -20,16 +20,16 @@ pub(super) fn damage_reason(job: &JobReport, verify: &VerifyReport) -> String {
     )
 }
 
-/// Example: `No I/O of job randread completed for 9.40 s of 10.0 s.`
+/// Example: `Job randread completed no I/O for 9.40 s of 10.0 s.`
 pub(super) fn stall_reason(job: &JobReport, stalls: &Stalls) -> String {
-    // These times belong to one worker; others may have completed I/Os.
-    let worker = if job.workers > 1 {
-        "one worker of "
+    // The times are those of one worker. Other workers may have completed I/Os.
+    let subject = if job.workers > 1 {
+        "One worker of job"
     } else {
-        ""
+        "Job"
     };
     format!(
-        "No I/O of {worker}job {} completed for {} of {}.",
+        "{subject} {} completed no I/O for {} of {}.",
         job.name,
         format::duration(stalls.total_ms),
         format::duration(job.duration_ms)

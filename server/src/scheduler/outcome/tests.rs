@@ -1,4 +1,4 @@
-//! Final statuses and reasons.
+//! Tests final statuses and reasons.
 
 use RunStatus::{Cancelled, Failed, Interrupted};
 use leadline_protocol::{
@@ -34,7 +34,7 @@ fn only_sigkill_is_attributed_to_out_of_memory() {
     assert!(reason(11).ends_with("(SIGSEGV)."));
 }
 
-/// Checks the status and part of the reason for a run that ended without a report.
+/// Checks the status of a run that ended without a report, and part of the reason.
 fn check(exit: RunnerExit, stop: Option<StopRequest>, expect: RunStatus, part: &str) {
     let end = RunEnd {
         stderr_tail: Some("panicked"),
@@ -127,19 +127,13 @@ fn final_status_after_stalls() {
         check_end(&run_end(exit, stop, Some(report)), status, part);
     };
     let stalled = report("runtime", 1, 9_400.0);
-    let reason = "No I/O of job randread completed for 9.40 s of 10.0 s.";
+    let reason = "Job randread completed no I/O for 9.40 s of 10.0 s.";
     // The runner did not exit after its report and was killed with SIGKILL.
     for exit in [Code(1), Code(0), Signal(9), Unkillable] {
         check(&stalled, exit, None, Failed, reason);
     }
     let one_of_two = report("runtime", 2, 9_400.0);
-    check(
-        &one_of_two,
-        Code(1),
-        None,
-        Failed,
-        "No I/O of one worker of job",
-    );
+    check(&one_of_two, Code(1), None, Failed, "One worker of job");
     let short = report("runtime", 1, 1_000.0);
     check(&short, Code(0), None, RunStatus::Done, "");
     let stopped = report("signal", 1, 9_400.0);

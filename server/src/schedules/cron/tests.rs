@@ -1,4 +1,4 @@
-//! Due times of expressions, and clock changes.
+//! Tests due times of cron expressions, including around clock changes.
 
 use super::*;
 
@@ -14,7 +14,7 @@ fn ms(text: &str) -> u64 {
     time.as_millisecond().try_into().unwrap()
 }
 
-/// `expected` are the next due times in UTC.
+/// `expected`: the next due times, in UTC.
 fn check(cron: &str, zone: &str, after: &str, expected: &[&str]) {
     let cron = zoned(cron, zone);
     let mut at = ms(after);
@@ -25,7 +25,7 @@ fn check(cron: &str, zone: &str, after: &str, expected: &[&str]) {
     }
 }
 
-/// `expected` are the local times of all due times of a day.
+/// `expected`: the local times of all due times on a day.
 fn check_day(cron: &str, zone: &str, date: &str, expected: &[&str]) {
     let cron = zoned(cron, zone);
     let from: Zoned = format!("{date}T00:00[{zone}]").parse().unwrap();
@@ -136,7 +136,7 @@ fn repeated_local_times_start_once_at_fixed_times() {
     );
 }
 
-/// The due times found by checking the local time of every minute from `from` until `until`.
+/// Finds due times by checking the local time of every minute from `from` until `until`.
 fn expected_due_times(cron: &ZonedCron, from: u64, until: u64) -> Vec<u64> {
     let mut due = Vec::new();
     let mut latest: Option<DateTime> = None;
@@ -144,7 +144,7 @@ fn expected_due_times(cron: &ZonedCron, from: u64, until: u64) -> Vec<u64> {
         let local = cron.local(at).unwrap().datetime();
         let is_due = |local: DateTime| cron.cron.is_time_matching(&local).unwrap();
         let is_start = if cron.is_fixed_time {
-            // All local times since the latest one. After a gap, there are several.
+            // All local times since the latest one: more than one after a gap.
             let mut passed = latest.map_or(local, |latest| latest + SignedDuration::from_mins(1));
             let mut is_start = false;
             while passed <= local {
@@ -164,7 +164,7 @@ fn expected_due_times(cron: &ZonedCron, from: u64, until: u64) -> Vec<u64> {
 }
 
 #[test]
-fn due_times_match_a_clock_that_is_read_every_minute() {
+fn due_times_match_a_check_of_every_minute() {
     for (zone, from) in [
         ("Europe/Berlin", "2027-03-26T23:00:00Z"),
         ("Europe/Berlin", "2027-10-29T22:00:00Z"),

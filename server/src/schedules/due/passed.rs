@@ -5,11 +5,11 @@ use super::state::{NOT_RUNNING, State, quiet_reason};
 use crate::store::schedule_starts::Start;
 use leadline_protocol::schedule::StartResult;
 
-/// Due times with the same result.
+/// A group of due times with the same result.
 #[derive(Clone, Debug, Default)]
 struct Group {
     count: u64,
-    /// The last of these due times. In the counts of a whole day, it is relative to the start of
+    /// The latest of these due times. In the counts for a whole day, it is relative to the start of
     /// the day.
     last_ms: u64,
     /// Why these due times are skipped; `None` if they are not in quiet hours.
@@ -19,8 +19,8 @@ struct Group {
 /// Due times outside quiet hours, and due times inside quiet hours.
 type Groups = [Group; 2];
 
-/// Returns the results of all due times from `first` up to but excluding `end`. These due times are
-/// never caught up.
+/// Returns the results of all due times from `first` (inclusive) to `end` (exclusive). None of them
+/// is started late.
 pub(super) fn results(state: &State, first: u64, end: u64) -> Vec<Start> {
     let groups = count(state, first, end).into_iter();
     let mut starts: Vec<Start> = groups
@@ -51,7 +51,7 @@ fn count(state: &State, first: u64, end: u64) -> Groups {
     while let Some(due) = next.filter(|due| *due < end)
         && let Some(day) = state.cron.day(due)
     {
-        // The first day may start in the middle.
+        // Counting may start in the middle of the first day.
         let is_whole = due != first && day.is_regular && day.end_ms <= end;
         if is_whole {
             let of_day =

@@ -13,11 +13,11 @@ pub(crate) struct State<'a> {
     pub cron: &'a ZonedCron,
     pub quiet_hours: &'a [QuietHours],
     pub handled_until_ms: u64,
-    /// The run or study of the previous start, if it is still active, such as `study #12`.
+    /// The run or study that was started previously, if it is still active, such as `study #12`.
     pub active: Option<&'a str>,
 }
 
-/// Why no run of the schedule starts at this time.
+/// Why the schedule starts no run at this time.
 pub(crate) fn quiet_reason(state: &State, at_ms: u64) -> Option<String> {
     let local = state.cron.local(at_ms)?;
     quiet_at(state.quiet_hours, &local).map(reason)

@@ -1,4 +1,4 @@
-//! Due times with a fake clock.
+//! Tests due times with a fake clock.
 
 use super::*;
 use crate::schedules::{
@@ -23,7 +23,7 @@ struct Fake {
     cron: ZonedCron,
     quiet_hours: Vec<QuietHours>,
     handled_until_ms: u64,
-    /// Due times that have a row in the database.
+    /// Due times with a row in the database.
     stored: Vec<u64>,
     active_until_ms: u64,
     /// Duration of each run or study.
@@ -97,7 +97,7 @@ fn each_due_time_starts_once() {
 }
 
 #[test]
-fn a_downtime_is_caught_up_once() {
+fn downtime_causes_one_catch_up() {
     let from = ms("2026-11-24T12:00:30Z");
     let mut fake = Fake::new("0 * * * *", "UTC", "2026-11-24T12:00:30Z");
     fake.run(from + 5 * HOUR, from + 7 * HOUR);
@@ -166,7 +166,7 @@ fn a_clock_that_is_set_back_does_not_repeat_starts() {
     assert_eq!(fake.due(Pending).len(), 5);
     fake.run(from + 2 * HOUR, from + 7 * HOUR);
     assert_eq!(fake.due(Pending).len(), 7, "17:00 was handled");
-    // The date was wrong by ten years. The schedule runs once at the wrong date, and continues
+    // The date was wrong by ten years. The schedule runs once on the wrong date, and continues
     // normally afterward.
     fake.tick(from + 3650 * DAY);
     assert_eq!(fake.due(Pending).len(), 8);
@@ -182,7 +182,7 @@ fn a_clock_that_is_set_back_does_not_repeat_starts() {
 fn many_missed_due_times_are_counted_quickly() {
     let mut fake = Fake::new("* * * * *", "Europe/Berlin", "2026-11-24T12:00:30Z");
     fake.tick(ms("2036-11-24T12:00:30Z"));
-    // Three leap days; the last due time is caught up.
+    // Three leap days; a catch-up starts for the last due time.
     assert_eq!(fake.log[0].1.count, 3653 * 24 * 60 - 1);
     assert_eq!(fake.due(Pending).len(), 1);
 }

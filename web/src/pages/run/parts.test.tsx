@@ -131,10 +131,10 @@ it.each([
   if (!result) throw new Error('the recorded run has a report');
   live.fold.result = { ...result, report: { ...result.report, ended_by } };
   live.fold.status = 'failed';
-  live.fold.reason = 'No I/O of job a completed for 8.80 s of 10.0 s.';
+  live.fold.reason = 'Job a completed no I/O for 8.80 s of 10.0 s.';
   await show(() => <RunNotices run={RUN} live={live} />);
   const notice = await screen.findByRole('alert');
-  expect(notice).toHaveTextContent('No I/O of job a completed for 8.80 s of 10.0 s.');
+  expect(notice).toHaveTextContent('Job a completed no I/O for 8.80 s of 10.0 s.');
   expect(notice.textContent?.includes('up to that point')).toBe(isPartial);
 });
 

@@ -53,7 +53,7 @@ it('pins the newest group that has runs', async () => {
 });
 
 it('shows that the baseline was deleted', async () => {
-  const reason = 'All runs of the baseline have been deleted. Pin another group.';
+  const reason = 'All runs in the baseline have been deleted. Pin another group.';
   serve({
     'GET /api/v1/trends/j/m': trend({
       baseline: { runs: [], deleted_runs: [9], threshold_percent: 2, pinned_at_ms: 0 },
@@ -61,7 +61,7 @@ it('shows that the baseline was deleted', async () => {
     }),
   });
   showPage(TrendPage, PATH, URL);
-  expect(await screen.findByText('All runs of the baseline have been deleted.')).toBeVisible();
+  expect(await screen.findByText('All runs in the baseline have been deleted.')).toBeVisible();
   expect(screen.getByText('Not comparable')).toBeVisible();
   expect(screen.queryByRole('link', { name: 'Compare with baseline' })).not.toBeInTheDocument();
 });
