@@ -39,16 +39,6 @@ function PageMenu() {
   );
 }
 
-/** The same drawing as public/lead.svg, the icon of the tab. */
-function Lead() {
-  return (
-    <svg viewBox="0 0 22 22" width={22} height={22} aria-hidden>
-      <path d="M11 0V13" stroke="#3d8fd6" strokeWidth={2} />
-      <path d="M11 11l5 8a1 1 0 0 1-1 2H7a1 1 0 0 1-1-2z" fill="#12a07c" />
-    </svg>
-  );
-}
-
 export function Frame() {
   const [help, setHelp] = useState(false);
   useKeys(() => setHelp(true));
@@ -60,7 +50,7 @@ export function Frame() {
       </a>
       <header className="frame no-print">
         <Link to="/runs" className="brand">
-          <Lead />
+          <img src="/lead.svg" width={22} height={22} alt="" />
           <span className="name">Leadline</span>
         </Link>
         <PageMenu />
