@@ -1,4 +1,4 @@
-// Checks the compressed size of the scripts and styles that index.html loads against a limit.
+// Checks that the scripts and styles that index.html loads are below a compressed size limit.
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 

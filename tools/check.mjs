@@ -1,10 +1,10 @@
 // `make test`: runs all checks in sequence and continues after a failure. Prints a table of the
-// steps and the reason for each skip. The last line is `N passed, N failed, N skipped`. The output
-// of the steps is kept in target/test.
+// steps and the reason for each skip. The last line is `N passed, N failed, N skipped`. Each step's
+// output is kept in target/test.
 //
-// Rust and browser tests that fail are repeated. A test that passes all repetitions counts as
-// passed. It is listed as unstable, with the output of its failure, because either the test or the
-// product has a race condition.
+// Failed Rust and browser tests are retried. A test that passes every retry counts as passed. It is
+// listed as unstable, with the output of its failure, because either the test or the product has a
+// race condition.
 //
 // The Rust steps share one profile (dev), and the browser tests use the binaries built by
 // `cargo test`. tools/prerequisites installs programs; counts.mjs counts the results.
@@ -12,7 +12,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { createWriteStream, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { cargoTests, failedTests, failureOutputs, nodeTests, oneCheck, playwright, vitest, withoutUnstable } from './counts.mjs';
+import { cargoTests, countSingleCheck, countUnstableAsPassed, failedTests, failureOutputs, nodeTests, playwright, vitest } from './counts.mjs';
 import { watch } from './watchdog.mjs';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -31,14 +31,14 @@ const RUST_TESTS = ['cargo', 'test', '--workspace', '--locked', '--no-fail-fast'
  * time.
  */
 const TESTS_PER_PROCESSOR = 3;
-const REPETITIONS = 3;
-/** Maximum number of failed tests to repeat. If more tests fail, the cause is not a race. */
-const MAX_REPEATED = 5;
+const RETRIES = 3;
+/** Maximum number of failed tests to retry. If more tests fail, the cause is not a race. */
+const MAX_RETRIED = 5;
 
-/** Reruns failed Rust tests, one at a time. */
-function repetitionOf(names) {
-  if (names.length === 0 || names.length > MAX_REPEATED) return null;
-  return { names, step: { name: 'repeated tests', command: [...RUST_TESTS, '--exact', '--test-threads=1', ...names] } };
+/** A step that reruns failed Rust tests, one at a time. */
+function createRetry(names) {
+  if (names.length === 0 || names.length > MAX_RETRIED) return null;
+  return { names, step: { name: 'retried tests', command: [...RUST_TESTS, '--exact', '--test-threads=1', ...names] } };
 }
 
 /**
@@ -70,7 +70,7 @@ const STEPS = [
     name: 'rust tests',
     command: [...RUST_TESTS, '--show-output', `--test-threads=${TESTS_PER_PROCESSOR * availableParallelism()}`],
     count: cargoTests,
-    repeat: (output) => repetitionOf(failedTests(output)),
+    retry: (output) => createRetry(failedTests(output)),
   },
   {
     name: 'browser',
@@ -83,7 +83,7 @@ const STEPS = [
 
 const seconds = (ms) => `${(ms / 1000).toFixed(0)} s`;
 
-/** Runs one step; prints its output and writes it to a log. Never throws. */
+/** Runs a step, prints its output, and writes the output to a log. Never throws. */
 function run(step) {
   return new Promise((resolve) => {
     console.log(`\n[test] ${step.name}: ${step.command.join(' ')}`);
@@ -114,19 +114,18 @@ async function result(step) {
   const began = performance.now();
   const { output, code } = await run(step);
   const failures = code === 0 ? [] : failureOutputs(output);
-  const sum = (step.count ?? oneCheck)(output, code);
-  const repetition = code === 0 ? null : step.repeat?.(output);
-  // If the number of failures exceeds the number of failed tests, a test program ended early. That
-  // is not a race.
-  const isRepeated = repetition && sum.failed === repetition.names.length;
-  const unstable = isRepeated ? await passedRepetitions(repetition) : [];
-  return { ...(unstable.length > 0 ? withoutUnstable(sum, unstable) : sum), failures, ms: performance.now() - began };
+  const sum = (step.count ?? countSingleCheck)(output, code);
+  const retry = code === 0 ? null : step.retry?.(output);
+  // More failures than failed tests mean that a test program ended early, which is not a race.
+  const isRetried = retry && sum.failed === retry.names.length;
+  const unstable = isRetried ? await passedRetries(retry) : [];
+  return { ...(unstable.length > 0 ? countUnstableAsPassed(sum, unstable) : sum), failures, ms: performance.now() - began };
 }
 
-/** Returns the names of the tests that pass every repetition. */
-async function passedRepetitions({ names, step }) {
+/** Returns the names of the tests that pass every retry. */
+async function passedRetries({ names, step }) {
   let passed = names;
-  for (let count = 0; count < REPETITIONS && passed.length > 0; count++) {
+  for (let count = 0; count < RETRIES && passed.length > 0; count++) {
     const { output, code } = await run(step);
     const failed = failedTests(output);
     if (code !== 0 && failed.length === 0) return [];
@@ -143,7 +142,7 @@ function printTable(rows) {
       `${failed ? 'FAILED' : 'ok    '} ${name.padEnd(16)} ${passed} passed, ${failed} failed, ${skips.length} skipped in ${seconds(ms)}`,
     );
   }
-  for (const name of rows.flatMap(({ unstable }) => unstable ?? [])) console.log(`unstable ${name}: failed, then passed when repeated`);
+  for (const name of rows.flatMap(({ unstable }) => unstable ?? [])) console.log(`unstable ${name}: failed, then passed when retried`);
   for (const skip of rows.flatMap(({ skips }) => skips)) console.log(`skipped ${skip}`);
   const sum = (count) => rows.reduce((total, row) => total + count(row), 0);
   const [passed, failed, skipped] = [sum((row) => row.passed), sum((row) => row.failed), sum((row) => row.skips.length)];

@@ -1,6 +1,6 @@
-// Measures the Compare page with 8 groups of 20 runs: the duration of the comparison request, the
+// Measures the Compare page with 8 groups of 20 runs: the comparison request's duration, the
 // time until the table is shown and the page responds, and the time until all series are loaded.
-// Requires `make build` and the database of the test `comparison_speed` (LEADLINE_SPEED_COPY=FILE).
+// Requires `make build` and the `comparison_speed` test's database (LEADLINE_SPEED_COPY=FILE).
 // Usage: node tools/compare-speed.mjs FILE [PROFILE]
 import { spawn } from 'node:child_process';
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';

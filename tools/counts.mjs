@@ -3,8 +3,8 @@
 // the passed tests. The steps are in check.mjs.
 import { readFileSync } from 'node:fs';
 
-/** For a step that consists of a single check: exit code 0 is a pass. */
-export function oneCheck(_output, code) {
+/** Counts a step that consists of a single check: exit code 0 is a pass. */
+export function countSingleCheck(_output, code) {
   return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skips: [] };
 }
 
@@ -18,14 +18,14 @@ export function cargoTests(output, code) {
   for (const [, name, reason] of output.matchAll(/^test (\S+) \.\.\. ignored(?:, (.*))?$/gm)) {
     sum.skips.push(`${name}: ${reason ?? 'ignored'}`);
   }
-  const shown = shownOutputs(output).filter(({ text }) => /^SKIP: /m.test(text));
+  const shown = passedOutputs(output).filter(({ text }) => /^SKIP: /m.test(text));
   sum.skips.push(...shown.map(({ name, text }) => `${name}: ${/^SKIP: (.*)$/m.exec(text)[1]}`));
   sum.passed -= shown.length;
-  return atLeastOneFailure(sum, code);
+  return ensureFailure(sum, code);
 }
 
 /** The `---- name stdout ----` blocks of tests that passed. */
-function shownOutputs(output) {
+function passedOutputs(output) {
   const blocks = output.split(/^successes:$/m).slice(1).flatMap((part) => part.split(/^(?:failures|test result):?/m)[0].split(/^(?=---- )/m));
   return blocks.flatMap((text) => {
     const name = /^---- (\S+) stdout ----$/m.exec(text);
@@ -33,7 +33,7 @@ function shownOutputs(output) {
   });
 }
 
-/** The output of failed Rust tests, without that of the hundreds of passed ones. */
+/** The output of the failed Rust tests, excluding that of the hundreds that passed. */
 export function failureOutputs(output) {
   const parts = output.split(/^failures:$/m).slice(1);
   return parts.filter((part) => part.includes('\n---- ')).map((part) => part.trim());
@@ -46,16 +46,16 @@ export function failedTests(output) {
 }
 
 /**
- * Returns the result of a step, with the given failed tests counted as passed and listed as
- * unstable, because they passed when they were repeated.
+ * Returns a step's result, with the given failed tests counted as passed and listed as
+ * unstable, because they passed when retried.
  */
-export function withoutUnstable(sum, names) {
+export function countUnstableAsPassed(sum, names) {
   return { ...sum, passed: sum.passed + names.length, failed: sum.failed - names.length, unstable: names };
 }
 
-/** Vitest's JSON report. The exit code reveals failures outside of tests. */
+/** Vitest's JSON report. The exit code reveals failures outside tests. */
 export function vitest(file) {
-  return fromReport(file, (report) => ({
+  return countReport(file, (report) => ({
     passed: report.numPassedTests,
     failed: report.numFailedTests,
     skips: report.testResults.flatMap(({ assertionResults }) =>
@@ -64,10 +64,10 @@ export function vitest(file) {
   }));
 }
 
-/** Playwright's JSON report. A flaky test, which passed when it was repeated, counts as passed and is listed as unstable. */
+/** Playwright's JSON report. A flaky test, which passed when retried, counts as passed and is listed as unstable. */
 export function playwright(file) {
-  return fromReport(file, (report) => {
-    const tests = report.suites.flatMap(specsOf).flatMap((spec) => spec.tests.map((test) => ({ title: spec.title, ...test })));
+  return countReport(file, (report) => {
+    const tests = report.suites.flatMap(listSpecs).flatMap((spec) => spec.tests.map((test) => ({ title: spec.title, ...test })));
     const withStatus = (status) => tests.filter((test) => test.status === status);
     return {
       passed: withStatus('expected').length + withStatus('flaky').length,
@@ -78,17 +78,17 @@ export function playwright(file) {
   });
 }
 
-function specsOf(suite) {
-  return [...(suite.specs ?? []), ...(suite.suites ?? []).flatMap(specsOf)];
+function listSpecs(suite) {
+  return [...(suite.specs ?? []), ...(suite.suites ?? []).flatMap(listSpecs)];
 }
 
 /** `node --test --test-reporter=tap`. */
 export function nodeTests(output, code) {
   const count = (word) => Number(new RegExp(`^# ${word} (\\d+)$`, 'm').exec(output)?.[1] ?? 0);
-  return atLeastOneFailure({ passed: count('pass'), failed: count('fail') + count('cancelled'), skips: [] }, code);
+  return ensureFailure({ passed: count('pass'), failed: count('fail') + count('cancelled'), skips: [] }, code);
 }
 
-function fromReport(file, read) {
+function countReport(file, read) {
   return (_output, code) => {
     let sum = { passed: 0, failed: 0, skips: [] };
     try {
@@ -97,11 +97,11 @@ function fromReport(file, read) {
       // Without a report, the program crashed early.
       code ||= 1;
     }
-    return atLeastOneFailure(sum, code);
+    return ensureFailure(sum, code);
   };
 }
 
-/** A nonzero exit without a failed test (compile error, crash) counts as one failure. */
-function atLeastOneFailure(sum, code) {
+/** A nonzero exit with no failed test (compile error, crash) counts as one failure. */
+function ensureFailure(sum, code) {
   return code !== 0 && sum.failed === 0 ? { ...sum, failed: 1 } : sum;
 }

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { cargoTests, failedTests, failureOutputs, nodeTests, oneCheck, playwright, vitest, withoutUnstable } from './counts.mjs';
+import { cargoTests, countSingleCheck, countUnstableAsPassed, failedTests, failureOutputs, nodeTests, playwright, vitest } from './counts.mjs';
 
 const CARGO = `
 running 4 tests
@@ -55,21 +55,21 @@ test('extracts the output of failed cargo tests', () => {
   assert.deepEqual(failureOutputs('successes:\n\nsuccesses:\n    e::doc'), []);
 });
 
-test('tests that pass when repeated count as passed and are listed', () => {
+test('tests that pass when retried count as passed and are listed', () => {
   assert.deepEqual(failedTests(CARGO), ['c::broken']);
   assert.deepEqual(failedTests('test x::y - should panic ... FAILED\ntest x::z ... ok'), ['x::y']);
-  const sum = withoutUnstable(cargoTests(CARGO, 101), ['c::broken']);
+  const sum = countUnstableAsPassed(cargoTests(CARGO, 101), ['c::broken']);
   assert.deepEqual([sum.passed, sum.failed, sum.unstable], [3, 0, ['c::broken']]);
   const twoFailed = { passed: 5, failed: 2, skips: [] };
-  assert.deepEqual(withoutUnstable(twoFailed, ['race']), { passed: 6, failed: 1, skips: [], unstable: ['race'] });
+  assert.deepEqual(countUnstableAsPassed(twoFailed, ['race']), { passed: 6, failed: 1, skips: [], unstable: ['race'] });
 });
 
-test('a nonzero exit without a failed test counts as one failure', () => {
+test('a nonzero exit status with no failed test counts as one failure', () => {
   const compiled = 'test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out';
   assert.equal(cargoTests(compiled, 101).failed, 1);
   assert.equal(cargoTests(compiled, 0).failed, 0);
   assert.equal(cargoTests('error: could not compile', 101).failed, 1);
-  assert.deepEqual(oneCheck('', 1), { passed: 0, failed: 1, skips: [] });
+  assert.deepEqual(countSingleCheck('', 1), { passed: 0, failed: 1, skips: [] });
 });
 
 function reported(read, report, code) {
@@ -87,10 +87,10 @@ test("reads vitest's report", () => {
   const results = [{ assertionResults: [{ status: 'passed', fullName: 'x' }, { status: 'pending', fullName: 'y' }] }];
   const report = { numPassedTests: 7, numFailedTests: 0, testResults: results };
   assert.deepEqual(reported(vitest, report, 0), { passed: 7, failed: 0, skips: ['y: skipped'] });
-  assert.deepEqual(reported(vitest, null, 0), { passed: 0, failed: 1, skips: [] }, 'no report is a failure');
+  assert.deepEqual(reported(vitest, null, 0), { passed: 0, failed: 1, skips: [] }, 'a missing report is a failure');
 });
 
-test("reads nested suites of playwright's report and lists flaky tests", () => {
+test("reads nested suites in playwright's report and lists flaky tests", () => {
   const spec = (title, status, annotations = []) => ({ title, tests: [{ status, annotations }] });
   const inner = { specs: [spec('a', 'expected'), spec('b', 'flaky')] };
   const report = { suites: [{ specs: [spec('c', 'skipped', [{ description: 'no chromium' }])], suites: [inner] }] };

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 const ROOT = join(import.meta.dirname, '..');
 const WATCHED = ['protocol/src', 'runner/src', 'server/src', 'migrations'];
 const LISTEN = process.env.LEADLINE_LISTEN ?? '127.0.0.1:7070';
-/** Delay, because editors write a file in several steps. */
+/** Delay before a rebuild, because editors save a file in multiple steps. */
 const DEBOUNCE_MS = 150;
 
 const env = { ...process.env, LEADLINE_LISTEN: LISTEN, LEADLINE_DATA_DIR: process.env.LEADLINE_DATA_DIR ?? join(ROOT, 'var') };
@@ -21,7 +21,7 @@ let isStale = false;
 let isBuilding = false;
 
 /**
- * Builds until no source has changed during the build. If the build succeeded, restarts the server.
+ * Rebuilds until no source changes during the build. If the build succeeds, restarts the server.
  */
 async function rebuild() {
   isStale = true;

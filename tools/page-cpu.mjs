@@ -15,7 +15,7 @@ const { chromium } = require('@playwright/test');
 const SECONDS = Number(process.argv[2] ?? 15);
 const AFTER_S = Number(process.argv[3] ?? 10);
 const TOKEN = '0123456789abcdef0123456789abcdef';
-/** Clock ticks per second in /proc. It is the same on all supported architectures. */
+/** Clock ticks per second in /proc, the same on all supported architectures. */
 const TICKS = 100;
 const ROOT = new URL('..', import.meta.url).pathname;
 
@@ -32,7 +32,7 @@ function descendants(parent) {
   return of(parent);
 }
 
-/** Null if the process has ended. */
+/** Null if the process has exited. */
 function statOf(pid) {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -43,11 +43,11 @@ function statOf(pid) {
   }
 }
 
-/** CPU time that a browser has used, in seconds. */
+/** CPU time used so far by a browser, in seconds. */
 const cpuOf = (pid) =>
   descendants(pid).reduce((sum, one) => sum + (statOf(one)?.ticks ?? 0), 0) / TICKS;
 
-async function percentDuring(pid) {
+async function measureCpuPercent(pid) {
   const begin = performance.now();
   const before = cpuOf(pid);
   await pause(SECONDS * 1000);
@@ -91,12 +91,12 @@ try {
   const { pid } = launched.process();
   await page.goto('about:blank');
   await pause(3000);
-  const empty = await percentDuring(pid);
+  const empty = await measureCpuPercent(pid);
   await page.request.post(`${url}/login`, { data: { token: TOKEN }, headers: { origin: url } });
   await page.goto(`${url}/runs/${await startRun(url)}`);
   await page.getByText(/^mean \d/).waitFor();
   await pause(AFTER_S * 1000);
-  const live = await percentDuring(pid);
+  const live = await measureCpuPercent(pid);
   const print = (name, percent) => process.stdout.write(`${name}: ${percent.toFixed(1)} % of a core\n`);
   print('empty tab', empty);
   print('live run', live);

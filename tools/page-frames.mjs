@@ -5,8 +5,8 @@
 //     node tools/page-frames.mjs URL TOKEN RUN [seconds]
 //     node tools/page-frames.mjs URL TOKEN editor [seconds] [lines]
 //
-// Page of a live run: measured without input, and while the pointer moves over its charts. Needs
-// the number of a live run. Job file editor: measured while text is typed in the middle of a file,
+// Live run page: measured when idle, and while the pointer moves over its charts. Needs
+// a live run's number. Job file editor: measured while text is typed in the middle of a file,
 // and while the page is scrolled. Both need a running server.
 import { createRequire } from 'node:module';
 
@@ -93,7 +93,7 @@ async function measureEditor(page) {
   await page.goto(`${url}/new`);
   const area = page.getByRole('textbox', { name: 'Job file' });
   const text = jobFile(Number(lines));
-  // `fill` would insert one line after the other.
+  // `fill` would insert the lines one by one.
   await area.evaluate((element, value) => {
     element.focus();
     element.select();
@@ -104,7 +104,7 @@ async function measureEditor(page) {
   process.stdout.write(`${text.split('\n').length} lines\n`);
   const middle = text.indexOf('\n', Math.floor(text.length / 2));
   await area.evaluate((element, at) => element.setSelectionRange(at, at), middle);
-  const typed = '\n; a comment that someone types at a usual speed, with a word or two\niodepth=4';
+  const typed = '\n; a comment that someone types at a normal speed, with a word or two\niodepth=4';
   await measure(page, 'typing', async (step) => {
     const key = typed[step % typed.length];
     await page.keyboard.press(key === '\n' ? 'Enter' : key);

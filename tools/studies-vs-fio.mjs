@@ -60,7 +60,7 @@ try {
   await browser.close();
 }
 
-/** Attaches a loop device with direct I/O to a file without holes. */
+/** Attaches a loop device with direct I/O to a non-sparse file. */
 function attach() {
   const file = join(home, 'disk');
   const descriptor = openSync(file, 'w');

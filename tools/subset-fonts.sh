@@ -1,6 +1,6 @@
 #!/bin/sh
 # Writes web/src/ui/fonts: the fonts with only the characters, weights and features that the pages
-# use, a quarter of the bytes. Other characters come from the complete fonts of the
+# use, which take a quarter of the space. Other characters come from the complete fonts of the
 # packages, or from the system. Requires web/node_modules and Python with fonttools and brotli:
 #
 #     python3 -m venv /tmp/fonttools && /tmp/fonttools/bin/pip install fonttools==4.68.0 brotli==1.2.1

@@ -1,4 +1,4 @@
-// Measures the overhead of the server and of its viewers: runs the same job with the runner alone,
+// Measures the overhead of the server and its viewers: runs the same job with the runner alone,
 // through the server, with the run page open in Chromium, and with idle WebSockets, in interleaved
 // rounds. Also measures the time to the first sample and the sample rate. Requires
 // `make build`. Usage: node tools/viewer-cost.mjs [ROUNDS] [SECONDS] [IDLE_SOCKETS]
@@ -33,7 +33,7 @@ const api = async (path, body) => (await fetch(`${url}/api/v1${path}`, { headers
  * Starts a run and reads its stream. Returns the time to the first sample, samples per second, and
  * IOPS.
  */
-async function byServer() {
+async function runOnServer() {
   const began = performance.now();
   const { number } = await api('/runs', { jobs: [job] });
   const stream = await fetch(`${url}/api/v1/runs/${number}/stream`, { headers });
@@ -52,7 +52,7 @@ async function byServer() {
   return { iops: run.report.read.iops, first_sample_ms: first, samples_per_second: (samples * 1000) / run.report.duration_ms };
 }
 
-function alone() {
+function runAlone() {
   const file = join(home, 'job.json');
   writeFileSync(file, JSON.stringify({ ...job, filename: join(home, 'targets/t1') }));
   const out = execFileSync(bin('leadline-runner'), ['run', file, '--json'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
@@ -60,11 +60,11 @@ function alone() {
 }
 
 const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
-async function watched() {
+async function runWatched() {
   const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
   await page.request.post(`${url}/login`, { data: { token }, headers: { origin: url } });
   const next = (await api('/runs?limit=1')).runs[0].number + 1;
-  const result = byServer();
+  const result = runOnServer();
   await sleep(100);
   await page.goto(`${url}/runs/${next}`);
   const done = await result;
@@ -72,20 +72,20 @@ async function watched() {
   return done;
 }
 
-/** Runs the job with open sockets that receive only status changes of runs. */
-async function idle() {
+/** Runs the job with open sockets that receive only run status changes. */
+async function runWithIdleSockets() {
   const open = () => openWebSocket({ port: PORT, token, path: '/events' });
   const opened = await Promise.all(Array.from({ length: sockets }, open));
   const rejected = opened.filter((one) => !isAccepted(one)).length;
   if (rejected > 0) throw new Error(`${rejected} of ${sockets} sockets were rejected`);
-  const result = await byServer();
+  const result = await runOnServer();
   for (const { socket } of opened) socket.destroy();
   return result;
 }
 
-const arms = { alone, server: byServer, watched, idle };
+const arms = { alone: runAlone, server: runOnServer, watched: runWatched, idle: runWithIdleSockets };
 const results = { alone: [], server: [], watched: [], idle: [] };
-await byServer(); // lays out the file
+await runOnServer(); // lays out the file
 for (let round = 0; round < rounds; round++) {
   for (const name of Object.keys(arms).sort(() => Math.random() - 0.5)) results[name].push(await arms[name]());
 }

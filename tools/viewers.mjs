@@ -1,4 +1,4 @@
-// Measures the cost of live viewers for the server: memory and CPU time with many WebSockets on one
+// Measures what live viewers cost the server: memory and CPU time with many WebSockets on one
 // run, some of which stop reading. Requires `make build`. Usage: node tools/viewers.mjs [VIEWERS] [STALLED]
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";

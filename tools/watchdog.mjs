@@ -1,9 +1,9 @@
 // Ends hung programs. A test that waits forever for a program would block all later tests without
-// any output. The watchdog prints the running programs and kills those without children, so that
+// any output. The watchdog prints the running programs and kills those that have no children, so
 // their test fails and the next tests run.
 import { spawnSync } from 'node:child_process';
 
-/** Longer than the compilation of any crate, or any test, goes without output. */
+/** Longer than any test runs, or any crate compiles, without output. */
 export const SILENCE_MS = 10 * 60_000;
 
 /** `pid`, `parent` and `line` of every process, from `ps -eo pid=,ppid=,...`. */
@@ -21,12 +21,12 @@ export function descendants(processes, pid) {
   return children.flatMap((child) => [child, ...descendants(processes, child.pid)]);
 }
 
-/** Processes without children. */
+/** Processes that have no children. */
 export function leaves(processes) {
   return processes.filter(({ pid }) => !processes.some(({ parent }) => parent === pid));
 }
 
-/** Calls `print` with the descendants of a process, and kills those without children. */
+/** Calls `print` with a process's descendants, and kills those that have no children. */
 export function killLeaves(pid, print) {
   const { stdout } = spawnSync('ps', ['-eo', 'pid=,ppid=,stat=,etime=,wchan:24=,args='], { encoding: 'utf8' });
   const found = descendants(parseProcesses(stdout ?? ''), pid).filter(({ line }) => !line.includes(' ps -eo '));
@@ -36,7 +36,7 @@ export function killLeaves(pid, print) {
     try {
       process.kill(leaf.pid, 'SIGKILL');
     } catch {
-      // The process has ended.
+      // The process has already exited.
     }
   }
 }

@@ -1,4 +1,4 @@
-// Tests watchdog.mjs with recorded and with real processes.
+// Tests watchdog.mjs with recorded and real processes.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

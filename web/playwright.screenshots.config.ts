@@ -1,4 +1,4 @@
-// Screenshots of every page and state for visual review: `npm run screenshots`. CONTRIBUTING.md
+// Screenshots of every page and state, for visual review: `npm run screenshots`. CONTRIBUTING.md
 // describes the options. There are no assertions; the tests are in `e2e`.
 import { defineConfig } from '@playwright/test';
 import tests from './playwright.config';
@@ -18,7 +18,7 @@ const LAYOUTS = [
 export default defineConfig({
   ...tests,
   testDir: 'screenshots',
-  // Live views use the shared server. The first one creates its data.
+  // All views share one server. The first view creates its data, and live views change its state.
   workers: 1,
   timeout: 300_000,
   use: {

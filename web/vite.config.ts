@@ -65,9 +65,9 @@ const swaggerUi: Plugin = {
 };
 
 /**
- * Replaces scripts and styles with NAME.gz, because the server embeds compressed files. Files of
- * the web UI are also compressed as NAME.br, because Brotli would take the server too long for each
- * response.
+ * Replaces scripts and styles with NAME.gz, because the server embeds compressed files. The web
+ * UI's files are also compressed as NAME.br, because compressing responses with Brotli would take
+ * the server too long.
  */
 const compress: Plugin = {
   name: 'compress',
@@ -92,7 +92,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     target: 'es2022',
     rolldownOptions: {
-      // Allows removing unused classes of Chart.js although they have static fields.
+      // Removes unused Chart.js classes even if they have static fields.
       treeshake: { propertyReadSideEffects: false },
       output: {
         // Limits the number of chunks. With one chunk for each combination of pages that share

@@ -1,5 +1,5 @@
 // Builds saved-page.html, a single file with all scripts, styles and fonts. The server adds the
-// data of a run or study to it.
+// data for a run or study to it.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import react from '@vitejs/plugin-react';

@@ -1,6 +1,6 @@
 // Checks that every Rust dependency is used by the crate that declares it, has a license that
 // permits distributing Leadline, and comes from the registry in a single version. knip checks the
-// dependencies of the web application.
+// web application's dependencies.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -51,7 +51,7 @@ const LICENSES = new Set([
 ]);
 /** Other licenses, by crate. They are listed in NOTICE. */
 const EXCEPTIONS = { inferno: 'CDDL-1.0' };
-/** Crates of which dependencies need several versions. Each costs build time and binary size. */
+/** Crates that dependencies require in multiple versions. Each costs build time and binary size. */
 const DUPLICATES = new Set(
   [
     ['base64', 'block-buffer', 'cpufeatures', 'crypto-common', 'digest', 'sha1', 'sha2'],
@@ -79,7 +79,7 @@ const isPermitted = (license) =>
     .split(' AND ')
     .every((part) => part.split(/ OR | ?\/ ?/).some((choice) => LICENSES.has(choice.trim())));
 
-test('licenses of crates permit distribution', () => {
+test('crate licenses permit distribution', () => {
   const offenses = external
     .filter(({ name, license }) => EXCEPTIONS[name] !== license && !isPermitted(license ?? ''))
     .map(({ name, license }) => `${name}: ${license}`);
@@ -87,24 +87,24 @@ test('licenses of crates permit distribution', () => {
 });
 
 test('crates come from the registry', () => {
-  const foreign = external.filter(({ source }) => !source.startsWith('registry+'));
+  const unpublished = external.filter(({ source }) => !source.startsWith('registry+'));
   reject(
-    foreign.map(({ name, source }) => `${name}: ${source}`),
+    unpublished.map(({ name, source }) => `${name}: ${source}`),
     'Use a published version.',
   );
 });
 
-test('no other crate has two versions', () => {
-  const twice = [...grouped(external)].filter(
+test('no other crate is present in two versions', () => {
+  const twice = [...groupByName(external)].filter(
     ([name, all]) => all.length > 1 && !DUPLICATES.has(name),
   );
   reject(
     twice.map(([name, all]) => `${name}: ${all.map(({ version }) => version).join(', ')}`),
-    'Choose versions that share it (cargo tree --duplicates).',
+    'Choose dependency versions that agree on one version (cargo tree --duplicates).',
   );
 });
 
-function grouped(packages) {
+function groupByName(packages) {
   const groups = new Map();
   for (const entry of packages) groups.set(entry.name, [...(groups.get(entry.name) ?? []), entry]);
   return groups;

@@ -22,7 +22,7 @@ test('every column has a comment', () => {
   reject(offenses, 'Add a `--` comment with the contents and unit of the column.');
 });
 
-/** Returns the lines outside of code blocks. */
+/** Returns the lines outside code blocks. */
 function prose(file) {
   let inBlock = false;
   return lines(file).filter(({ line }) => {
@@ -45,7 +45,7 @@ test('links between documents resolve', () => {
         .map(([, link]) => `${file.path}:${number}: ${link}`),
     ),
   );
-  reject(offenses, 'Correct the link.');
+  reject(offenses, 'Fix the link.');
 });
 
 test('files mentioned in documents exist', () => {

@@ -11,13 +11,13 @@ const rows = readFileSync(join(ROOT, CATALOG), 'utf8')
   .split('\n')
   .filter((line) => /^\| F\d/.test(line));
 
-/** Returns the text of a file, or of all tests in a folder. */
+/** Returns a file's text, or that of all tests in a folder. */
 function text(path) {
   if (/\.\w+$/.test(path)) return readFileSync(join(ROOT, path), 'utf8');
   return sources(path, ['.rs', '.ts']).map((file) => file.text).join('\n');
 }
 
-/** Returns whether a function, an entry in a table of tests, or a Playwright test has this name. */
+/** Returns whether a function, a test table entry, or a Playwright test has this name. */
 function isTest(text, name) {
   const entry = new RegExp(`^\\s*(pub(\\(\\w+\\))? )?(async )?(fn ${name}\\(|${name} =>)`, 'm');
   return text.includes(`test('${name}'`) || (/^\w+$/.test(name) && entry.test(text));
@@ -29,7 +29,7 @@ test('every fault has one row', () => {
   assert.deepEqual(found, expected);
 });
 
-test('the tests of all faults exist', () => {
+test('the tests listed for each fault exist', () => {
   const named = rows.flatMap((row) => [...row.matchAll(/`([\w./-]+)::([^`]+)`/g)]);
   assert.ok(named.length > FAULTS);
   const offenses = named

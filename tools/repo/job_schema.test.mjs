@@ -1,4 +1,4 @@
-// Checks that the JSON schema of a job accepts the jobs in documents and examples.
+// Checks that the job JSON schema accepts the jobs in documents and examples.
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { test } from 'node:test';
@@ -32,7 +32,7 @@ function conforms(schema, value) {
 const isValid = (name, value) =>
   Job.properties[name]?.oneOf.filter((schema) => conforms(schema, value)).length === 1;
 
-/** Returns all jobs in a document: those of a run, or those of all steps of a study. */
+/** Returns all jobs in a document: a run's jobs, or the jobs in all steps of a study. */
 const jobsOf = (document) =>
   document.steps?.flatMap(({ jobs }) => jobs) ?? document.jobs ?? [document];
 

@@ -1,5 +1,5 @@
-// Plain language: words of an earlier private vocabulary must not come back, and code uses the
-// standard terms of its field as names.
+// Plain language: words from an earlier private vocabulary must not come back, and names in the
+// code are the standard terms of its field.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { lines, reject, sources } from './sources.mjs';
@@ -23,12 +23,12 @@ const NAMES = [
   [/\bTimetable\b/i, 'ArrivalSchedule'],
   [/\bChooser\b|\bDeck\b|\bCadence\b|\bLane\b/, 'OffsetDistribution, ShuffleBag, SyncInterval, DirectionState'],
   [/\brefusals?\b|\bRefusal\b/, 'problem, Problem'],
-  // Problem codes of the API and connection errors may still use the word.
+  // API problem codes and connection errors may still use the word.
   [
     /(?<![A-Za-z]|(raw_write|drop_caches|io_uring)_|[Cc]onnection.?)refus(e|ed|es|ing)(?![a-z])/i,
     'reject, rejected, rejects',
   ],
-  [/\bfixedbufs_said\b|\bfound_by_hand\b|\bwill_tell\b/, 'the names of docs/protocol.md'],
+  [/\bfixedbufs_said\b|\bfound_by_hand\b|\bwill_tell\b/, 'the names in docs/protocol.md'],
 ];
 
 const SUFFIXES = [

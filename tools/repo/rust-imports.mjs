@@ -1,4 +1,4 @@
-// Import graph of the files in a Rust crate. An import is an edge to the file that defines the
+// Import graph of a Rust crate's files. An import is an edge to the file that defines the
 // item; re-exports are followed. Test code is ignored. Relies on rustfmt: top-level items start in
 // the first column.
 import { sources } from './sources.mjs';
@@ -13,7 +13,7 @@ export function importGraph(folder, exports = {}) {
   const modules = new Map();
   for (const { path, text } of sources(folder, ['.rs'])) {
     const name = path.slice(folder.length + 1, -'.rs'.length);
-    modules.set(name === 'main' || name === 'lib' ? name : name, { path, code: nonTestCode(text) });
+    modules.set(name === 'main' || name === 'lib' ? name : name, { path, code: stripTestCode(text) });
   }
   for (const name of modules.keys()) if (isTest(name, modules)) modules.delete(name);
   for (const [name, module] of modules) {
@@ -46,7 +46,7 @@ export function importGraph(folder, exports = {}) {
  * Splits an import into one `use` per path, such as `use std::fs; use std::io;`. Keeps the number
  * of lines.
  */
-export function withFlatImports(text) {
+export function flattenImports(text) {
   return text.replace(/^( *(?:pub(?:\([^)]*\))? )?use )([^;]+);/gm, (statement, start, tree) => {
     const flat = expand(tree).map(({ path }) => `${start.trim()} ${path};`);
     return flat.join(' ') + '\n'.repeat(statement.split('\n').length - 1);
@@ -54,7 +54,7 @@ export function withFlatImports(text) {
 }
 
 /** Returns the source without comments, string contents and items under `#[cfg(test)]`. */
-export function nonTestCode(text) {
+export function stripTestCode(text) {
   return text
     .replace(/^#\[cfg\(test\)\]\n(?:#\[.*\]\n)*(?:.*;\n|[^\n]*\n(?:(?!\}).*\n)*\}\n)/gm, '')
     .replace(/\/\/.*$/gm, '')

@@ -1,6 +1,6 @@
 // Source file rules that no compiler checks: `unsafe`, module headers, size, names, leftovers.
 import { test } from 'node:test';
-import { lines, mentions, reject, sources } from './sources.mjs';
+import { findMentions, lines, reject, sources } from './sources.mjs';
 
 const RUST = ['protocol/src', 'runner/src', 'runner/tests', 'server/src', 'server/tests', 'bench/src', 'lab/src', 'stats/src', 'stats/tests', 'compare/src'];
 const SCRIPTS = ['web/src', 'web/e2e', 'web/screenshots', 'tools'];
@@ -49,13 +49,13 @@ const LONGER = {
 
 const VAGUE = /^(utils?|helpers?|common|misc|managers?|shared)$/;
 
-test('unsafe code is only where a system call needs it', () => {
+test('unsafe code is used only where a system call needs it', () => {
   const allowed = Object.keys(UNSAFE);
   const files = sources('runner/src', ['.rs']).filter(
     ({ path }) => !allowed.some((prefix) => path.startsWith(prefix)),
   );
   reject(
-    mentions(files, ['unsafe {', 'unsafe fn', 'unsafe impl']),
+    findMentions(files, ['unsafe {', 'unsafe fn', 'unsafe impl']),
     'Use rustix, or add the file to UNSAFE with the system call that needs it.',
   );
 });

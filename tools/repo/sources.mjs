@@ -1,4 +1,4 @@
-// Reads the files of the repository, and reports rule violations.
+// Reads the repository's files, and reports rule violations.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -43,7 +43,7 @@ export function lines({ text }, { code = false } = {}) {
 }
 
 /** Returns `path:line: text` for each code line that contains one of the words. */
-export function mentions(files, words) {
+export function findMentions(files, words) {
   return files.flatMap((file) =>
     lines(file, { code: true })
       .filter(({ line }) => words.some((word) => line.includes(word)))

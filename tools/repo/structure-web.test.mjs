@@ -1,5 +1,5 @@
-// Import rules for the pages: no cycles between files, imports between layers in one direction only,
-// and packages that only some layers may use. Type imports and re-exports are included.
+// Import rules for the pages: no cycles between files, one-way imports between layers, and packages
+// that only some layers may use. Type imports and re-exports are included.
 import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cycles } from './graph.mjs';
-import { importGraph, nonTestCode, withFlatImports } from './rust-imports.mjs';
-import { mentions, reject, sources } from './sources.mjs';
+import { flattenImports, importGraph, stripTestCode } from './rust-imports.mjs';
+import { findMentions, reject, sources } from './sources.mjs';
 
 const CRATES = ['protocol/src', 'runner/src', 'server/src', 'bench/src', 'lab/src', 'stats/src', 'compare/src', 'export/src'];
 
 /**
- * Module → modules of the same crate that it may import. Modules that are not listed may import any
+ * Module → modules in the same crate that it may import. Modules that are not listed may import any
  * module.
  */
 const RUNNER = {
@@ -47,11 +47,9 @@ const SYSTEM = [
   'SystemTime',
 ];
 
-/**
- * Splits imports into one path each, so that a rule also finds `std::fs` in `use std::{fs, io};`.
- */
+/** Splits imports by path, so that a rule also finds `std::fs` in `use std::{fs, io};`. */
 const rust = (folder) =>
-  sources(folder, ['.rs']).map(({ path, text }) => ({ path, text: withFlatImports(text) }));
+  sources(folder, ['.rs']).map(({ path, text }) => ({ path, text: flattenImports(text) }));
 const inside = (path, folder, module) =>
   path === `${folder}/${module}.rs` || path.startsWith(`${folder}/${module}/`);
 
@@ -86,7 +84,7 @@ test('crates depend on each other in one direction', () => {
     'server/src': ['leadline_runner'],
   };
   const offenses = Object.entries(forbidden).flatMap(([folder, words]) =>
-    mentions(rust(folder), words),
+    findMentions(rust(folder), words),
   );
   reject(offenses, 'web → server → protocol ← runner.');
 });
@@ -97,8 +95,8 @@ test('pure modules make no system calls', () => {
   const files = [...crates, ...rust('runner/src').filter(isPure)];
   const product = files
     .filter(({ path }) => !/tests?[./]|fixture/.test(path))
-    .map(({ path, text }) => ({ path, text: nonTestCode(text) }));
-  reject(mentions(product, SYSTEM), 'Pass in what the module needs, as plan::host_view does.');
+    .map(({ path, text }) => ({ path, text: stripTestCode(text) }));
+  reject(findMentions(product, SYSTEM), 'Pass in what the module needs, as plan::host_view does.');
 });
 
 test('engines and the measuring loop do not import jobs or plans', () => {
@@ -107,7 +105,7 @@ test('engines and the measuring loop do not import jobs or plans', () => {
   );
   const product = files.filter(({ path }) => !/tests/.test(path));
   reject(
-    mentions(product, ['protocol::job', 'protocol::plan', 'crate::plan', 'println!']),
+    findMentions(product, ['protocol::job', 'protocol::plan', 'crate::plan', 'println!']),
     'Decide it in the plan and pass in the result.',
   );
 });
@@ -115,23 +113,23 @@ test('engines and the measuring loop do not import jobs or plans', () => {
 test('SQL is only in the store', () => {
   const files = rust('server/src').filter(({ path }) => !inside(path, 'server/src', 'store'));
   const sql = ['sqlx::query', 'QueryBuilder', '"SELECT ', '"INSERT ', '"UPDATE ', '"DELETE FROM'];
-  reject(mentions(files, sql), 'Add a function to the store and call it.');
+  reject(findMentions(files, sql), 'Add a function to the store and call it.');
 });
 
 test('axum is only in api and serve', () => {
   const files = rust('server/src').filter(
     ({ path }) => !inside(path, 'server/src', 'api') && !inside(path, 'server/src', 'serve'),
   );
-  reject(mentions(files, ['axum']), 'Return a value or an error, and let api turn it into a response.');
+  reject(findMentions(files, ['axum']), 'Return a value or an error, and let api turn it into a response.');
 });
 
 test('only the supervisor starts processes', () => {
   const files = rust('server/src').filter(({ path }) => !inside(path, 'server/src', 'supervisor'));
-  reject(mentions(files, ['process::Command', 'Command::new(']), 'Start it in supervisor.');
+  reject(findMentions(files, ['process::Command', 'Command::new(']), 'Start it in supervisor.');
 });
 
 test('the import graph follows re-exports and ignores tests', () => {
-  assert.equal(nonTestCode('#[cfg(test)]\nmod tests {\n    use crate::a;\n}\nfn f() {}\n').trim(), 'fn f() {}');
+  assert.equal(stripTestCode('#[cfg(test)]\nmod tests {\n    use crate::a;\n}\nfn f() {}\n').trim(), 'fn f() {}');
   const graph = new Map([
     ['a', new Set(['b'])],
     ['b', new Set(['c'])],
@@ -144,7 +142,7 @@ test('the import graph follows re-exports and ignores tests', () => {
 test('rules apply to each path of a nested import', () => {
   const text = 'use std::{\n    fs::{self, File},\n    io,\n};\nfn f() {}\n';
   assert.equal(
-    withFlatImports(text),
+    flattenImports(text),
     'use std::fs; use std::fs::File; use std::io;\n\n\n\nfn f() {}\n',
   );
 });

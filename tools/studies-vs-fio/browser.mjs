@@ -1,4 +1,5 @@
-// Starts a server with its own data, and a browser that creates studies in the web UI like a user.
+// Starts a server with its own data, and a browser that creates studies in the web UI as a user
+// would.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -6,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const TIMEOUT_MS = 40 * 60_000;
-/** Planning reads the device, which takes long if other programs use it. */
+/** Planning reads the device, which takes a long time if other programs use it. */
 const PLAN_TIMEOUT_MS = 120_000;
 const WIDTHS = [1440, 390];
 const SCHEMES = ['light', 'dark'];
@@ -42,7 +43,7 @@ export class StudyBrowser {
     this.server.kill();
   }
 
-  /** Returns name, swept values and median IOPS of each cell. */
+  /** Returns each cell's name, swept values and median IOPS. */
   async sweep({ job, repeats, axes }) {
     const { page } = this;
     await this.#open(job);
@@ -63,11 +64,11 @@ export class StudyBrowser {
     }));
   }
 
-  /** Returns the mix, block size in bytes and mean IOPS of each cell. */
+  /** Returns each cell's mix, block size in bytes and mean IOPS. */
   async snia({ job, cellSeconds, maxRounds, mixes, blocks }) {
     const { page } = this;
     await this.#open(job);
-    await page.getByLabel('Runs of this study').selectOption('IOPS test');
+    await page.getByLabel('Runs in this study').selectOption('IOPS test');
     await page.getByLabel('Duration per cell (s)').fill(String(cellSeconds));
     await page.getByLabel('Maximum rounds').fill(String(maxRounds));
     for (const [label, values] of [

@@ -21,7 +21,7 @@ export function measure({ cells, rounds, seconds, device, home, programs }) {
   return measured;
 }
 
-/** `ratio`: median of the ratios of the pairs. `range`: smallest and largest ratio. */
+/** `ratio`: median of the pairs' ratios. `range`: smallest and largest ratio. */
 export function table(cells) {
   const rows = cells.map(({ name, study, pairs }) => {
     const ratios = pairs.map(({ runner, fio }) => runner / fio).toSorted((a, b) => a - b);
@@ -41,7 +41,7 @@ export function table(cells) {
     ({ name, study, runner, fio, ratio, range, studyRatio }) =>
       `| ${name} | ${count(study)} | ${count(runner)} | ${count(fio)} | ${ratio.toFixed(2)} (${range}) | ${studyRatio.toFixed(2)} |`,
   );
-  const summary = `Median of the ratios of all cells: runner ÷ fio ${median(rows.map(({ ratio }) => ratio)).toFixed(2)}, study ÷ fio ${median(rows.map(({ studyRatio }) => studyRatio)).toFixed(2)}.`;
+  const summary = `Median ratio over all cells: runner ÷ fio ${median(rows.map(({ ratio }) => ratio)).toFixed(2)}, study ÷ fio ${median(rows.map(({ studyRatio }) => studyRatio)).toFixed(2)}.`;
   return [
     '| cell | study | runner | fio | runner ÷ fio (range) | study ÷ fio |',
     '|---|---|---|---|---|---|',
@@ -91,7 +91,7 @@ function planOf(program, input, home) {
   }
 }
 
-/** Total IOPS of reads and writes. */
+/** Total IOPS for reads and writes. */
 const iops = ({ jobs: [job] }) => job.read.iops + job.write.iops;
 
 function shuffled(list) {

@@ -1,5 +1,5 @@
-// Accessibility rules. axe is injected once per document. @axe-core/playwright would inject it for
-// each analysis, which takes longer than checking the rules.
+// Accessibility checks. axe is injected once per document: @axe-core/playwright injects it before
+// every analysis, which takes longer than checking the rules.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { expect, type Page } from '@playwright/test';
@@ -10,14 +10,14 @@ const SOURCE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe
 interface Scope {
   /** IDs of the rules to check; by default, all rules. */
   rules?: readonly string[];
-  /** Selector of the part to check; by default, the page. */
+  /** Selector for the part to check; by default, the page. */
   part?: string;
 }
 
 /** Violations as text, in the form `rule: element | element`. */
-export async function violationsOf(page: Page, { rules, part }: Scope = {}): Promise<string[]> {
+export async function findViolations(page: Page, { rules, part }: Scope = {}): Promise<string[]> {
   const isInjected = await page.evaluate(() => 'axe' in window);
-  // `evaluate` is not subject to the content security policy of the page.
+  // `evaluate` is not subject to the page's content security policy.
   if (!isInjected) await page.evaluate(SOURCE);
   const options: RunOptions = {
     resultTypes: ['violations'],
@@ -37,23 +37,21 @@ export async function violationsOf(page: Page, { rules, part }: Scope = {}): Pro
   );
 }
 
-/**
- * The first layout is checked with all rules; the others, with the rules that depend on the layout.
- */
+/** All rules are checked in the first layout, and layout-dependent rules in the others. */
 const LAYOUTS = (['dark', 'light'] as const).flatMap((theme) =>
   [1440, 1024, 390].map((width) => ({ theme, width })),
 );
 const LAYOUT_RULES = ['color-contrast', 'scrollable-region-focusable', 'target-size'];
 const LAYOUT_ATTRIBUTE = 'data-mantine-color-scheme';
 
-/** Checks the page, or a part of it, in both themes at three widths. */
+/** Checks the page, or a part of it, in both themes and at three widths. */
 export async function checkLayouts(page: Page, name: string, part?: string) {
   for (const [index, { width, theme }] of LAYOUTS.entries()) {
     await page.setViewportSize({ width, height: 900 });
     await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
     await expect(page.locator('html')).toHaveAttribute(LAYOUT_ATTRIBUTE, theme);
-    // Move the pointer away: a toast stays while the pointer is over it. A menu hides if its button
-    // is off screen.
+    // Move the pointer away from menus, whose buttons may now be off screen. A toast stays open
+    // while the pointer is over it.
     const toast = page.locator('.mantine-Notification-root').first();
     if (await toast.isVisible()) await toast.hover();
     // Charts are redrawn two frames later.
@@ -62,7 +60,7 @@ export async function checkLayouts(page: Page, name: string, part?: string) {
     );
     const rules = index === 0 ? undefined : LAYOUT_RULES;
     const layout = `${name}, ${width} px, ${theme}`;
-    expect.soft(await violationsOf(page, { rules, part }), layout).toEqual([]);
+    expect.soft(await findViolations(page, { rules, part }), layout).toEqual([]);
     const overflow = await page.evaluate(
       () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
     );

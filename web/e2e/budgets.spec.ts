@@ -1,6 +1,6 @@
-// Performance budgets of the pages: bytes and requests of the first load, layout shifts, and main
-// thread work. The first load does not include menus, dialogs and zooming, which are loaded at the
-// first interaction. The first screen is complete when the key metrics are shown.
+// Performance budgets: bytes and requests of the first load, layout shifts, and main-thread work.
+// The first load does not include menus, dialogs and zooming, which are loaded on the first
+// interaction. The first screen is complete when the key metrics are visible.
 import type { Browser, CDPSession, Page } from '@playwright/test';
 import { expect, type Server, shortRun, test } from './server';
 
@@ -13,10 +13,10 @@ const MAX_REQUESTS = { runs: 19, 'run: first screen': 17, run: 25 };
 const MAX_SHIFT = 0.02;
 /**
  * CPU time of the main thread while a page loads, relative to a fixed amount of work in an empty
- * page (`referenceWork`). The ratio depends neither on the speed nor on the load of the host.
+ * page (`referenceWork`). The ratio does not depend on the host's speed or load.
  */
 const MAX_WORK = { runs: 10, run: 20 };
-/** Maximum number of draws per chart while a finished run loads. */
+/** Maximum draws per chart while a finished run loads. */
 const MAX_DRAWS = 3;
 
 interface Request {
@@ -29,11 +29,11 @@ interface Request {
 interface Load {
   page: Page;
   requests: readonly Request[];
-  /** CPU time of the main thread, relative to the reference work. */
+  /** CPU time of the main thread, relative to the reference workload. */
   work: number;
 }
 
-interface Recorded {
+interface RecordedMetrics {
   shift: number;
   shifted: string[];
   draws: number;
@@ -41,13 +41,13 @@ interface Recorded {
   shown_ms: number | null;
 }
 
-/** CPU time that the main thread of a page has used, in milliseconds. */
+/** CPU time used so far by the page's main thread, in milliseconds. */
 async function cpuTime(client: CDPSession): Promise<number> {
   const { metrics } = await client.send('Performance.getMetrics');
   return (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? 0) * 1000;
 }
 
-/** Runs in an empty page: script, layout and style work for a few thousand elements. */
+/** Reference workload for an empty page: script, style and layout for 4,000 elements. */
 function referenceWork() {
   for (let round = 0; round < 4; round += 1) {
     const list = document.createElement('div');
@@ -102,7 +102,7 @@ async function load(
   return { page, requests: loaded, work: used_ms / (await referenceTime(browser)) };
 }
 
-/** CPU time of the reference work, in milliseconds. */
+/** CPU time of the reference workload, in milliseconds. */
 async function referenceTime(browser: Browser): Promise<number> {
   const page = await browser.newPage();
   const client = await page.context().newCDPSession(page);
@@ -114,9 +114,9 @@ async function referenceTime(browser: Browser): Promise<number> {
   return used_ms;
 }
 
-/** Runs in the page. */
+/** Injected into the page to record layout shifts, canvas draws, and the first screen. */
 function observe() {
-  const recorded: Recorded = { shift: 0, shifted: [], draws: 0, shown_ms: null };
+  const recorded: RecordedMetrics = { shift: 0, shifted: [], draws: 0, shown_ms: null };
   Object.assign(window, { recorded });
   new PerformanceObserver((list) => {
     for (const entry of list.getEntries() as (PerformanceEntry & {
@@ -151,15 +151,15 @@ function observe() {
   }).observe(document, { childList: true, subtree: true, characterData: true });
 }
 
-const recordedBy = (page: Page) =>
-  page.evaluate(() => (window as unknown as { recorded: Recorded }).recorded);
+const readRecorded = (page: Page) =>
+  page.evaluate(() => (window as unknown as { recorded: RecordedMetrics }).recorded);
 
 const annotate = (type: string, description: string) =>
   test.info().annotations.push({ type, description });
 
-/** Checks the layout shifts up to now, and closes the page. */
+/** Checks the layout shifts so far, and closes the page. */
 async function finish(page: Page, name: string) {
-  const { shift, shifted } = await recordedBy(page);
+  const { shift, shifted } = await readRecorded(page);
   annotate(name, `shift ${shift.toFixed(4)}`);
   expect(shift, `${name}: layout shifts\n${shifted.join('\n')}`).toBeLessThanOrEqual(MAX_SHIFT);
   await page.context().close();
@@ -180,7 +180,7 @@ function checkTransfer(requests: readonly Request[], name: keyof typeof MAX_KB) 
 
 /** Returns the requests that were sent before the key metrics were shown. */
 async function firstScreen({ page, requests }: Load): Promise<Request[]> {
-  const { shown_ms } = await recordedBy(page);
+  const { shown_ms } = await readRecorded(page);
   if (shown_ms === null) throw new Error('the key metrics were not shown');
   const later = await page.evaluate(
     (shown_ms) =>
@@ -193,7 +193,7 @@ async function firstScreen({ page, requests }: Load): Promise<Request[]> {
   return requests.filter(({ url }) => !later.includes(url));
 }
 
-function checkWork({ work }: Load, name: keyof typeof MAX_WORK) {
+function checkCpuTime({ work }: Load, name: keyof typeof MAX_WORK) {
   annotate(`${name}: work`, `${work.toFixed(1)} references`);
   expect(work, `${name}: CPU time`).toBeLessThanOrEqual(MAX_WORK[name]);
 }
@@ -204,7 +204,7 @@ test('an empty history', async ({ browser, server }) => {
     await expect(page.getByRole('img', { name: /^Depth gauge/ })).toHaveCount(2);
   });
   checkTransfer(loaded.requests, 'runs');
-  checkWork(loaded, 'runs');
+  checkCpuTime(loaded, 'runs');
   await finish(loaded.page, 'empty history');
 });
 
@@ -220,7 +220,7 @@ test('a run from start to end', async ({ browser, server }) => {
   );
   await expect(page.getByText('Done', { exact: true })).toBeVisible({ timeout: 30_000 });
   await page.waitForTimeout(1500);
-  const { draws } = await recordedBy(page);
+  const { draws } = await readRecorded(page);
   const charts = await page.locator('.chart canvas').count();
   const { samples } = await server.call<{ samples: number }>('GET', `/runs/${number}`);
   const description = `${draws} draws of ${charts} charts, ${samples} samples`;
@@ -236,8 +236,8 @@ test('a finished run', async ({ browser, server }) => {
   );
   checkTransfer(await firstScreen(loaded), 'run: first screen');
   checkTransfer(loaded.requests, 'run');
-  checkWork(loaded, 'run');
-  const { draws } = await recordedBy(loaded.page);
+  checkCpuTime(loaded, 'run');
+  const { draws } = await readRecorded(loaded.page);
   const charts = await loaded.page.locator('.chart canvas').count();
   const description = `${draws} draws of ${charts} charts`;
   annotate('finished run: draws', description);

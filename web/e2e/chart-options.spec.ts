@@ -7,8 +7,8 @@ const chart = (page: Page, title: string) =>
     has: page.getByRole('img', { name: new RegExp(`^${title}( \\(log\\))? over time`) }),
   });
 
-/** The rendered image of a chart. */
-const imageOf = (page: Page, title: string) =>
+/** The rendered image of the chart with this title. */
+const renderedImage = (page: Page, title: string) =>
   chart(page, title)
     .locator('canvas')
     .evaluate((canvas) => (canvas as HTMLCanvasElement).toDataURL());
@@ -19,13 +19,13 @@ test('lines are hidden and shown, and the scale changes', async ({ signedIn: pag
   const latency = chart(page, 'Latency');
   const max = latency.getByRole('button', { name: 'Max', exact: true });
   await expect(max).toHaveAttribute('aria-pressed', 'true');
-  const all = await imageOf(page, 'Latency');
+  const all = await renderedImage(page, 'Latency');
   await max.click();
   await expect(max).toHaveAttribute('aria-pressed', 'false');
   await page.mouse.move(0, 0);
-  await expect.poll(() => imageOf(page, 'Latency')).not.toBe(all);
+  await expect.poll(() => renderedImage(page, 'Latency')).not.toBe(all);
   await max.press('Enter');
-  await expect.poll(() => imageOf(page, 'Latency')).toBe(all);
+  await expect.poll(() => renderedImage(page, 'Latency')).toBe(all);
 
   const iops = chart(page, 'IOPS');
   await iops.getByRole('button', { name: 'Chart options: IOPS' }).click();

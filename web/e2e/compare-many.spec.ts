@@ -1,5 +1,5 @@
-// Comparisons of eight runs, and bands that show the range of each group.
-import { violationsOf } from './axe';
+// Comparisons of eight runs, and bands that show each group's range.
+import { findViolations } from './axe';
 import { expect, shortRun, test } from './server';
 
 for (const width of [1440, 1024])
@@ -22,10 +22,10 @@ for (const width of [1440, 1024])
     const narrowest = await gauges
       .locator('.gauge')
       .evaluateAll((all) => Math.min(...all.map((one) => one.getBoundingClientRect().width)));
-    expect(narrowest, 'width of a gauge, whose text scales').toBeGreaterThan(210);
+    expect(narrowest, 'gauge width, with which the text scales').toBeGreaterThan(210);
   });
 
-test('groups are shown by their median and a band', async ({ signedIn: page, server }) => {
+test('groups are shown as a median and a band', async ({ signedIn: page, server }) => {
   test.setTimeout(120_000);
   const step = (name: string, change: object) => ({
     name,
@@ -47,7 +47,7 @@ test('groups are shown by their median and a band', async ({ signedIn: page, ser
   await expect(chart).toHaveAccessibleDescription(
     /^one \(3 runs\): median .*, runs .*; paused \(3 runs\): median .*, runs /,
   );
-  await expect(charts.getByText('bands span the lowest to the highest run')).toBeVisible();
+  await expect(charts.getByText('from the lowest to the highest run')).toBeVisible();
   const legend = charts.getByRole('button', { name: 'paused (3 runs)' }).first();
   await expect(legend).toContainText(/\d/);
   await legend.click();
@@ -56,7 +56,7 @@ test('groups are shown by their median and a band', async ({ signedIn: page, ser
   await expect(charts.locator('.crosshair:visible')).toHaveCount(3);
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
   }
   await page.setViewportSize({ width: 390, height: 800 });
   const overflow = await page.evaluate(

@@ -1,5 +1,5 @@
-// Choosing a raw device. Usable devices are listed first, and unusable devices are collapsed. Also
-// offers a loop device.
+// Device picker for raw device mode: lists usable devices, collapses unusable ones, and offers a
+// loop device.
 import { expect, test } from './server';
 
 test('collapses unusable devices, and offers a loop device', async ({ signedIn: page, server }) => {

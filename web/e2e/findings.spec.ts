@@ -1,4 +1,4 @@
-// Buttons of findings: rerun with other options, and copy a shell command.
+// Buttons in findings: rerun with different options, and copy a shell command.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ interface Case {
   options: Record<string, unknown>;
   removed?: readonly string[];
   run: object;
-  /** Changes for a run that is executed first on the same target. */
+  /** A run on the same target that is executed first. */
   before?: object;
   /** Cancel the run after its first sample. */
   isCancelled?: boolean;
@@ -122,13 +122,13 @@ async function finish(server: Server, { run, isCancelled }: Case): Promise<numbe
   return number;
 }
 
-const findingOf = async (server: Server, number: number, code: string) => {
+const fetchFinding = async (server: Server, number: number, code: string) => {
   const { findings } = await server.call<Run>('GET', `/runs/${number}`);
   return findings?.find((finding) => finding.code === code);
 };
 
-/** Clicks the button of the finding, and returns the job of the rerun. */
-async function rerunBy(
+/** Clicks the finding's button, and returns the rerun's job. */
+async function clickRerun(
   page: Page,
   server: Server,
   { number, finding, button }: { number: number; finding: Finding; button: string },
@@ -152,16 +152,16 @@ for (const tried of CASES)
     test.setTimeout(120_000);
     if (tried.before) await server.finish(tried.before);
     const number = await finish(server, tried);
-    const finding = await findingOf(server, number, tried.code);
+    const finding = await fetchFinding(server, number, tried.code);
     // Whether files share blocks or pages depends on the host's filesystem.
     test.skip(!finding, `this host does not report ${tried.code}`);
     if (!finding) return;
-    const job = await rerunBy(page, server, { number, finding, button: tried.button });
+    const job = await clickRerun(page, server, { number, finding, button: tried.button });
     expect(job).toMatchObject(tried.options);
     for (const option of tried.removed ?? []) expect(job).not.toHaveProperty(option);
   });
 
-/** Runs a program as root. Skips the test without root privileges. */
+/** Runs a program as root. Skips the test if not running as root. */
 function tryCommand(...[program = '', ...parameters]: string[]): string {
   try {
     return execFileSync(program, parameters, { encoding: 'utf8', stdio: 'pipe' }).trim();
@@ -172,9 +172,9 @@ function tryCommand(...[program = '', ...parameters]: string[]): string {
   }
 }
 
-/** Copies the command of the finding with its copy button, and runs it. */
+/** Copies the finding's command with its copy button, and runs it. */
 async function copyAndExecute(page: Page, server: Server, number: number, code: string) {
-  const finding = await findingOf(server, number, code);
+  const finding = await fetchFinding(server, number, code);
   if (!finding?.command) throw new Error(`run ${number} has no command for ${code}`);
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.goto(`${server.url}/runs/${number}`);
@@ -183,7 +183,7 @@ async function copyAndExecute(page: Page, server: Server, number: number, code: 
   await expect(page.getByText('Command copied')).toBeVisible();
   const copied = await page.evaluate(() => navigator.clipboard.readText());
   expect(copied).toBe(finding.command);
-  // For findings that no job option resolves.
+  // Only findings that no job option resolves have a command.
   await expect(card.getByRole('button', { name: /^(Rerun|Run)/ })).toHaveCount(0);
   tryCommand('sh', '-c', copied);
 }
@@ -201,13 +201,13 @@ test('loop_without_direct_io: the copied command resolves it', async ({
     const number = await server.finish(run);
     await copyAndExecute(page, server, number, 'loop_without_direct_io');
     const next = await server.finish(run);
-    expect(await findingOf(server, next, 'loop_without_direct_io')).toBeUndefined();
+    expect(await fetchFinding(server, next, 'loop_without_direct_io')).toBeUndefined();
   } finally {
     execFileSync('losetup', ['--detach', device]);
   }
 });
 
-/** Calls `use` with a directory below the target root that is on a new btrfs filesystem. */
+/** Calls `use` with a directory in the target root, on a new btrfs filesystem. */
 async function withBtrfs(
   server: Server,
   { name, options }: { name: string; options: string },
@@ -243,12 +243,12 @@ test('direct_io_fallback: the copied command resolves it for new files', async (
         }),
       );
     const number = await finish('first');
-    const finding = await findingOf(server, number, 'direct_io_fallback');
+    const finding = await fetchFinding(server, number, 'direct_io_fallback');
     // Since Linux 6.14, direct writes to files with checksums go through the page cache.
     test.skip(!finding, 'this kernel writes directly to btrfs files with checksums');
     await copyAndExecute(page, server, number, 'direct_io_fallback');
     const next = await finish('second');
-    expect(await findingOf(server, next, 'direct_io_fallback')).toBeUndefined();
+    expect(await fetchFinding(server, next, 'direct_io_fallback')).toBeUndefined();
   });
 });
 
@@ -263,10 +263,10 @@ test('compressed: Rerun with incompressible data', async ({ signedIn: page, serv
     await server.finish(shortRun('zeros', write));
     const read = { ...options, rw: 'read', cache_state: 'cold' };
     const number = await server.finish(shortRun('compressed', read));
-    const finding = await findingOf(server, number, 'compressed');
+    const finding = await fetchFinding(server, number, 'compressed');
     if (!finding) throw new Error('the compressed file was not reported');
     const button = 'Rerun with incompressible data';
-    const job = await rerunBy(page, server, { number, finding, button });
+    const job = await clickRerun(page, server, { number, finding, button });
     // Before it is read, the file is overwritten with incompressible data.
     expect(job).toMatchObject({ refill_buffers: 1, file_state: 'written', rw: 'read' });
   });

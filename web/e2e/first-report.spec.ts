@@ -1,5 +1,5 @@
 // A new user gets from an empty server to a shared HTML report that answers "Is my disk or my
-// memory being measured?", without documentation and using only the primary button of each page.
+// memory being measured?", without documentation and using only the primary button on each page.
 import { pathToFileURL } from 'node:url';
 import type { Page } from '@playwright/test';
 import { expect, test } from './server';
@@ -15,7 +15,7 @@ const click = (
   role: 'button' | 'link' | 'menuitem' = 'button',
 ) => page.getByRole('main').or(page.getByRole('menu')).getByRole(role, { name }).first().click();
 
-const runEnds = (page: Page) =>
+const waitForRun = (page: Page) =>
   expect(page.getByText('Done', { exact: true })).toBeVisible({ timeout: 90_000 });
 
 test('from an empty server to a shared report', async ({ signedIn: page, server }) => {
@@ -29,14 +29,14 @@ test('from an empty server to a shared report', async ({ signedIn: page, server 
   await click(page, 'Run the 10-second demo');
   await expect(page.getByLabel('Key metrics').getByText(/^mean \d/)).toBeVisible();
   reach('first number');
-  await runEnds(page);
+  await waitForRun(page);
   const verdict = page.locator('.notice').first();
   await expect(verdict).toContainText(/IOPS/);
   reach('direct run');
 
   await click(page, 'Rerun buffered');
   await expect(page).toHaveURL(/\/runs\/2$/);
-  await runEnds(page);
+  await waitForRun(page);
   reach('buffered run');
   // On a slow disk, ten seconds do not fill the page cache.
   const warm = page.getByRole('button', { name: 'Rerun with a warm cache' });
@@ -45,7 +45,7 @@ test('from an empty server to a shared report', async ({ signedIn: page, server 
   if (await warm.isVisible()) {
     await warm.click();
     await expect(page).toHaveURL(/\/runs\/3$/);
-    await runEnds(page);
+    await waitForRun(page);
     reach('warm run');
   }
   await expect(verdict).toContainText(/memory/);

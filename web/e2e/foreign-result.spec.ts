@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { violationsOf } from './axe';
+import { findViolations } from './axe';
 import { expect, shortRun, test } from './server';
 
 const JOB = ['--name=lab', '--rw=randread', '--bs=4k', '--size=1m', '--ioengine=psync'];
@@ -14,7 +14,7 @@ const fio = (directory: string, ...options: string[]) =>
     encoding: 'utf8',
   });
 
-test('a fio result becomes a marked run', async ({ signedIn: page, server }) => {
+test('a fio result becomes a run marked as imported', async ({ signedIn: page, server }) => {
   const text = fio(server.directory);
   const file = join(server.directory, 'result.json');
   writeFileSync(file, text);
@@ -31,19 +31,19 @@ test('a fio result becomes a marked run', async ({ signedIn: page, server }) => 
   await expect(submit).toBeEnabled();
   for (const colorScheme of ['dark', 'light'] as const) {
     await page.emulateMedia({ colorScheme });
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
   }
   await submit.focus();
   await page.keyboard.press('Enter');
   await expect(page).toHaveURL(/\/runs\/\d+/);
   const main = page.getByRole('main');
   await expect(main.getByText('fio result', { exact: true })).toBeVisible();
-  await expect(main).toContainText('results of fio contain no samples');
+  await expect(main).toContainText('fio results contain no samples');
   await expect(main).toContainText('Leadline did not observe this run');
   await expect(main.getByRole('button', { name: /^Rerun/ })).toHaveCount(0);
   for (const colorScheme of ['dark', 'light'] as const) {
     await page.emulateMedia({ colorScheme });
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
   }
   const { pathname } = new URL(page.url());
 
@@ -55,8 +55,8 @@ test('a fio result becomes a marked run', async ({ signedIn: page, server }) => 
   await submit.click();
   await expect(page).toHaveURL(new RegExp(`${pathname}$`));
 
-  // The jobs of the imported run can be imported as a job file, with notes.
-  await page.getByRole('link', { name: 'Import its jobs' }).click();
+  // The imported run's jobs can be imported as a job file, with notes.
+  await page.getByRole('link', { name: 'Import jobs' }).click();
   await expect(dialog.getByRole('textbox', { name: /fio job file/ })).toHaveValue(/\[lab\]/);
 });
 

@@ -1,6 +1,6 @@
 // Job file editor: completion of options and values, and help for options.
 import type { Page } from '@playwright/test';
-import { checkLayouts, violationsOf } from './axe';
+import { checkLayouts, findViolations } from './axe';
 import { expect, test } from './server';
 
 const JOB = '[a]\nfilename=a\ndirect=1\nsize=8m\n';
@@ -50,7 +50,7 @@ test('completes by mouse or Ctrl+Space, and can be closed', async ({ signedIn: p
   await expect(text).toBeFocused();
   await page.keyboard.press('Control+Z');
   await expect(text).toHaveValue(`${JOB}ioengine=`);
-  // `time_based` needs no value. When no list is open, Tab moves focus out of the text.
+  // `time_based` needs no value. When no list is open, Tab moves focus out of the editor.
   await text.fill(JOB);
   await page.keyboard.type('time_based\nbs=4k');
   await expect(text).toHaveValue(`${JOB}time_based\nbs=4k`);
@@ -84,7 +84,7 @@ test('explains the option at the cursor and under the pointer', async ({
       await page.keyboard.type('rand');
       await expect(list).toBeVisible();
       const layout = `completion, ${width} px, ${colorScheme}`;
-      expect.soft(await violationsOf(page), layout).toEqual([]);
+      expect.soft(await findViolations(page), layout).toEqual([]);
       const { x = 0, width: listWidth = 0 } = (await list.boundingBox()) ?? {};
       expect.soft(x, layout).toBeGreaterThanOrEqual(0);
       expect.soft(x + listWidth, layout).toBeLessThanOrEqual(width);
@@ -92,7 +92,7 @@ test('explains the option at the cursor and under the pointer', async ({
       await page.mouse.move(0, 0);
       await text.hover({ position: { x: 30, y: 9 + 2 * 20 + 10 } });
       await expect(tooltip).toBeVisible();
-      expect.soft(await violationsOf(page), `help, ${layout}`).toEqual([]);
+      expect.soft(await findViolations(page), `help, ${layout}`).toEqual([]);
       await page.keyboard.press('Escape');
       await expect(tooltip).toBeHidden();
     }
@@ -103,7 +103,7 @@ const LONG = Array.from({ length: 60 }, (_, job) =>
   [`[job${job}]`, ...JOB.split('\n').slice(1, -1), ...Array(29).fill('; why')].join('\n'),
 ).join('\n');
 
-test('a long text and its form follow each other', async ({ signedIn: page, server }) => {
+test('a long job file and its form stay in sync', async ({ signedIn: page, server }) => {
   const { text } = await open(page, server.url);
   // `fill` inserts lines one by one, so the text is inserted in one step.
   await text.evaluate((area: HTMLTextAreaElement, value) => {
@@ -144,7 +144,7 @@ test('starts the text as typed, without a pause', async ({ signedIn: page, serve
   });
 });
 
-test('typing can be undone, and the form follows', async ({ signedIn: page, server }) => {
+test('undo reverts typing and updates the form', async ({ signedIn: page, server }) => {
   const { text } = await open(page, server.url);
   const runtime = page.getByRole('combobox', { name: 'Runtime', exact: true });
   const typed = 'runtime=10s';
@@ -160,7 +160,7 @@ test('typing can be undone, and the form follows', async ({ signedIn: page, serv
   await expect(runtime).toHaveValue('10s');
 });
 
-test('shows errors, and can be used and left by keyboard', async ({ signedIn: page, server }) => {
+test('shows errors, and can be edited and left by keyboard', async ({ signedIn: page, server }) => {
   const { text, list } = await open(page, server.url);
   const editor = page.locator('.job-editor');
   await page.keyboard.type('block_size=4k\nrw=randread\nno option\n');
@@ -168,7 +168,7 @@ test('shows errors, and can be used and left by keyboard', async ({ signedIn: pa
   await expect(text).toHaveAttribute('aria-invalid', 'true');
   for (const colorScheme of ['dark', 'light'] as const) {
     await page.emulateMedia({ colorScheme });
-    expect.soft(await violationsOf(page), `errors, ${colorScheme}`).toEqual([]);
+    expect.soft(await findViolations(page), `errors, ${colorScheme}`).toEqual([]);
   }
   await page.keyboard.press('Shift+Tab');
   await expect(editor.getByRole('button', { name: 'Copy' })).toBeFocused();

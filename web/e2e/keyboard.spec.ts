@@ -12,7 +12,7 @@ test('navigates by keyboard', async ({ signedIn: page }) => {
   for (const [pressed, url] of keys) {
     for (const key of pressed) await page.keyboard.press(key);
     await expect(page).toHaveURL(url);
-    // If a page loads between two key presses, it may take the focus.
+    // A page that loads between two key presses may take focus.
     await expect(page.locator('main h1').first()).toBeVisible();
   }
   await page.keyboard.press('?');

@@ -1,5 +1,5 @@
 // Pasted commands: how they are interpreted, and the run or study that is created from them.
-import { violationsOf } from './axe';
+import { findViolations } from './axe';
 import { expect, test } from './server';
 
 const COMMAND =
@@ -19,7 +19,7 @@ test('a pasted command is explained, corrected, and run', async ({ signedIn: pag
   await expect(use).toBeEnabled();
   for (const colorScheme of ['dark', 'light'] as const) {
     await page.emulateMedia({ colorScheme });
-    const violations = await violationsOf(page);
+    const violations = await findViolations(page);
     expect(violations).toEqual([]);
   }
   await use.click();

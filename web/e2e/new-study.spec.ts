@@ -1,6 +1,6 @@
-// Study form: filled from a run, used by mouse and by keyboard, with errors next to the field.
+// Study form: filled in from a run, used by mouse and by keyboard, with errors next to the field.
 import type { Page } from '@playwright/test';
-import { violationsOf } from './axe';
+import { findViolations } from './axe';
 import { expect, test } from './server';
 
 const JOB =
@@ -116,6 +116,6 @@ for (const theme of ['dark', 'light'] as const)
     await page.getByRole('combobox', { name: /Block size/ }).fill('3x');
     await expect(page.getByText('1 problem')).toBeVisible();
     await page.waitForTimeout(500);
-    const violations = await violationsOf(page);
+    const violations = await findViolations(page);
     expect(violations).toEqual([]);
   });

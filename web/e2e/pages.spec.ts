@@ -1,5 +1,5 @@
-// Checks every page for accessibility violations, in both themes at three widths, and its document
-// title.
+// Checks every page's title, and checks the page for accessibility violations in both themes and at
+// three widths.
 import { checkLayouts } from './axe';
 import { expect, shortRun, test } from './server';
 

@@ -1,6 +1,6 @@
-// Command palette, with the keyboard only.
+// Command palette, operated by keyboard only.
 import type { Page } from '@playwright/test';
-import { violationsOf } from './axe';
+import { findViolations } from './axe';
 import { expect, shortRun, test } from './server';
 
 const field = (page: Page) => page.getByRole('textbox', { name: 'Command' });
@@ -52,7 +52,7 @@ for (const { width, theme } of [
     ).toBeVisible();
     await expect(page.locator('.mantine-Spotlight-action').first()).toBeVisible();
     await page.keyboard.press('ArrowDown');
-    const violations = await violationsOf(page);
+    const violations = await findViolations(page);
     expect(violations).toEqual([]);
     await page.keyboard.press('Escape');
     await expect(field(page)).toBeHidden();

@@ -4,7 +4,7 @@ import { expect, shortRun, test } from './server';
 
 const VIEWPORT = { width: 390, height: 844 };
 
-async function bottomOf(locator: Locator) {
+async function getBottom(locator: Locator) {
   const box = await locator.boundingBox();
   if (!box) throw new Error('no bounding box');
   return box.y + box.height;
@@ -32,7 +32,7 @@ test('the header is one row, and its menu opens all pages', async ({ signedIn: p
   }
 });
 
-test('a run shows its verdict and all tiles on the first screen, and every action is reachable', async ({
+test('a run shows its verdict and tiles on the first screen, with all actions in reach', async ({
   signedIn: page,
   server,
 }) => {
@@ -40,8 +40,8 @@ test('a run shows its verdict and all tiles on the first screen, and every actio
   await page.goto(`${server.url}/runs/${number}`);
   const tiles = page.getByLabel('Key metrics').locator('.tile');
   await expect(tiles).toHaveCount(5);
-  expect(await bottomOf(page.locator('.notice').first())).toBeLessThan(VIEWPORT.height);
-  expect(await bottomOf(tiles.last())).toBeLessThan(VIEWPORT.height);
+  expect(await getBottom(page.locator('.notice').first())).toBeLessThan(VIEWPORT.height);
+  expect(await getBottom(tiles.last())).toBeLessThan(VIEWPORT.height);
   const actions = page.locator('.run-actions').locator('button, a');
   for (const action of await actions.all()) {
     await action.scrollIntoViewIfNeeded();
@@ -92,7 +92,7 @@ test('lists and comparisons show all columns, with whole words', async ({
   await page.goto(`${server.url}/compare?a=study:${number}/step:1&b=study:${number}/step:2`);
   const names = page.locator('.metrics th[scope="row"]');
   await expect(names.first()).toBeVisible();
-  // A name of three words takes at most three lines.
+  // A three-word name takes at most three lines.
   const heights = await names.evaluateAll((cells) => cells.map((cell) => cell.clientHeight));
   expect(Math.max(...heights)).toBeLessThan(90);
 });

@@ -1,10 +1,10 @@
-// Studies whose runs follow a procedure, from the form to the results: a load–latency curve, and a
-// test according to the SNIA specification.
+// Studies whose runs follow a procedure, from the form to the results: a load–latency curve and an
+// SNIA test.
 import type { Page } from '@playwright/test';
-import { violationsOf } from './axe';
+import { findViolations } from './axe';
 import { expect, test } from './server';
 
-/** No storage I/O, so the duration of the test depends only on the procedure. */
+/** No storage I/O, so the test's duration depends only on the procedure. */
 const JOB = '[null]\nioengine=null\nrw=randwrite\nbs=4k\nsize=1m\ndirect=1\n';
 
 /** A job with a file, because the SNIA test requires a file or device. */
@@ -13,7 +13,7 @@ const FILE = '[file]\nfilename=snia\nioengine=psync\nrw=randwrite\nbs=4k\nsize=1
 async function choose(page: Page, url: string, procedure: string, job = JOB) {
   await page.goto(`${url}/new?study=1`);
   await page.getByRole('textbox', { name: 'Job file' }).fill(job);
-  await page.getByLabel('Runs of this study').selectOption(procedure);
+  await page.getByLabel('Runs in this study').selectOption(procedure);
 }
 
 /** List fields are read when they lose focus. */
@@ -25,7 +25,7 @@ async function fillList(page: Page, label: string, values: string) {
 
 const start = (page: Page) => page.getByRole('button', { name: 'Start', exact: true }).click();
 
-test('a load curve shows its rates and ends before it exceeds the maximum bytes written', async ({
+test('a load curve shows its rates and ends before exceeding the maximum bytes written', async ({
   signedIn: page,
   server,
 }) => {
@@ -45,10 +45,10 @@ test('a load curve shows its rates and ends before it exceeds the maximum bytes 
   const rates = page.getByRole('region', { name: /^Rates/ });
   await expect(rates.getByRole('rowheader').first()).toContainText(/1(,000|\sk)/);
   await expect(page.getByRole('img', { name: 'Achieved by offered IOPS' })).toBeVisible();
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await findViolations(page)).toEqual([]);
 });
 
-test('a SNIA test shows its rounds, deviations and cells', async ({ signedIn: page, server }) => {
+test('an SNIA test shows its rounds, deviations and cells', async ({ signedIn: page, server }) => {
   test.setTimeout(120_000);
   await choose(page, server.url, 'IOPS test', FILE);
   await page.getByLabel('Duration per cell (s)').fill('1');
@@ -63,5 +63,5 @@ test('a SNIA test shows its rounds, deviations and cells', async ({ signedIn: pa
   await expect(deviations).toBeVisible();
   await expect(page.getByText(/not purged/).first()).toBeVisible();
   await expect(page.getByRole('img', { name: /round/i }).first()).toBeVisible();
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await findViolations(page)).toEqual([]);
 });

@@ -9,7 +9,7 @@ const TABS = SECONDS > 60 ? 20 : 4;
 const HEARTBEAT_MS = SECONDS > 60 ? 10_000 : 500;
 const POLL_MS = 20;
 
-/** Number of child processes of a process. */
+/** Returns the number of a process's children. */
 const children = (pid: number) =>
   readdirSync(`/proc/${pid}/task`).flatMap((task) => {
     try {

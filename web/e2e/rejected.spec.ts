@@ -1,4 +1,4 @@
-// The plan of a rejected job shows no estimates. In raw device mode, a device must be chosen.
+// A rejected job's plan shows no estimates. In raw device mode, a device must be chosen.
 import { expect, test } from './server';
 
 test('a rejected job has no plan', async ({ signedIn: page, server }) => {

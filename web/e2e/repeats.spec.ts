@@ -1,7 +1,7 @@
 // Repeats two runs from the history in random order and compares them as groups. The result is a
 // confidence interval for their difference.
 import type { Locator, Page } from '@playwright/test';
-import { violationsOf } from './axe';
+import { findViolations } from './axe';
 import { expect, shortRun, test } from './server';
 
 test('repeats and compares two runs in four clicks', async ({ signedIn: page, server }) => {
@@ -54,7 +54,7 @@ test('repeats and compares two runs in four clicks', async ({ signedIn: page, se
   await expect(page.getByText(/95 % interval .* 10 pairs/)).toBeVisible();
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
   }
   await page.setViewportSize({ width: 390, height: 800 });
   const overflow = await page.evaluate(

@@ -34,7 +34,7 @@ test('filters by number, block size, queue depth and target', async ({
   await expect(page.getByText('No matching runs')).toBeVisible();
 });
 
-test('Escape keeps the filter, and arrow keys and x choose runs', async ({
+test('Escape keeps the filter; arrow keys and x select runs', async ({
   signedIn: page,
   server,
 }) => {
@@ -70,13 +70,13 @@ test('Escape keeps the filter, and arrow keys and x choose runs', async ({
 });
 
 for (const width of [1440, 390])
-  test(`the number of a repeat is visible behind a long name, ${width} px`, async ({
+  test(`repeat numbers stay visible after long names, ${width} px`, async ({
     signedIn: page,
     server,
   }) => {
-    const name = `a study with a name that does not fit, ${width}`;
+    const name = `a study whose name is too long to show, ${width}`;
     const jobs = shortRun('', { ioengine: 'null', runtime: '100ms' }).jobs;
-    const steps = [{ name: 'a step with a name that does not fit either', jobs }];
+    const steps = [{ name: 'a step whose name is also too long to show', jobs }];
     const study = { name, repeats: 3, steps };
     const { number } = await server.call<{ number: number }>('POST', '/studies', study);
     const status = async () =>

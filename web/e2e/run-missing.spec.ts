@@ -1,10 +1,7 @@
-// Comparisons in which a run is missing, or which have more runs than can be shown.
+// Comparisons with a missing run, or with more runs than can be compared.
 import { expect, shortRun, test } from './server';
 
-test('a deleted run does not prevent the comparison of the others', async ({
-  signedIn: page,
-  server,
-}) => {
+test('a deleted run does not prevent comparing the others', async ({ signedIn: page, server }) => {
   const numbers: number[] = [];
   for (const name of ['one', 'two', 'deleted'])
     numbers.push(await server.finish(shortRun(name, { runtime: '200ms' })));

@@ -1,4 +1,4 @@
-// States and details of the run page: pause, phases, crosshair, limits, fonts.
+// Run page details: pausing, phases, crosshair, limits, fonts, and printing.
 import type { Page } from '@playwright/test';
 import { expect, shortRun, test } from './server';
 import { loadZoom } from './zoom';
@@ -6,7 +6,7 @@ import { loadZoom } from './zoom';
 const phase = (page: Page, name: string) =>
   page.getByRole('list', { name: 'Phases' }).getByRole('listitem').filter({ hasText: name });
 
-test('a live run can be paused, and a cancelled one has no completed measurement', async ({
+test('a live run can be paused, and a cancelled run shows an incomplete measurement', async ({
   signedIn: page,
   server,
 }) => {
@@ -25,7 +25,7 @@ test('a live run can be paused, and a cancelled one has no completed measurement
   await expect(pause).toHaveCount(0);
 });
 
-test('a chart paused during a run can be resumed after the run has ended', async ({
+test('a chart paused during a run can be resumed after the run ends', async ({
   signedIn: page,
   server,
 }) => {
@@ -110,7 +110,7 @@ test('a hyphen is narrower than a digit', async ({ signedIn: page }) => {
 });
 
 for (const path of ['/runs', '/new', '/compare?runs=1,2', '/devices', '/runs/1'])
-  test(`${path} fits a sheet of paper`, async ({ signedIn: page, server }) => {
+  test(`${path} fits on a sheet of paper`, async ({ signedIn: page, server }) => {
     const { runs } = await server.call<{ runs: object[] }>('GET', '/runs');
     for (let missing = runs.length; missing < 2; missing += 1)
       await server.finish(shortRun('printed', { runtime: '300ms' }));

@@ -1,8 +1,8 @@
-// A run saved as one HTML file opens without the server.
+// A run saved as a single HTML file opens without the server.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Run } from '../src/api';
-import { violationsOf } from './axe';
+import { findViolations } from './axe';
 import { expect, shortRun, test } from './server';
 
 test('a saved run opens offline', async ({ page, server, context }) => {
@@ -33,7 +33,7 @@ test('a saved run opens offline', async ({ page, server, context }) => {
   await expect(page.getByRole('button', { name: /Rerun|Delete|Cancel|^Export ▾/ })).toHaveCount(0);
   await page.getByRole('button', { name: 'Show as table' }).click();
   await expect(page.getByRole('table').first()).toBeVisible();
-  const violations = await violationsOf(page);
+  const violations = await findViolations(page);
   expect(violations).toEqual([]);
   expect(requests.filter((url) => !url.startsWith('data:'))).toEqual([pathToFileURL(file).href]);
   expect(errors).toEqual([]);

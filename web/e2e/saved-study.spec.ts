@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Page } from '@playwright/test';
 import type { Study } from '../src/api';
-import { violationsOf } from './axe';
+import { findViolations } from './axe';
 import { expect, type Server, test } from './server';
 
 const NULL_JOB = { ioengine: 'null', rw: 'randread', bs: '4k', size: '1g', direct: 1 };
@@ -43,7 +43,7 @@ async function openSaved(page: Page, server: Server, n: number, check: () => Pro
   await expect(page.getByRole('button', { name: /Delete|Cancel|^Export ▾/ })).toHaveCount(0);
   await expect(page.getByRole('link')).toHaveCount(0);
   await check();
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await findViolations(page)).toEqual([]);
   expect(requests.filter((url) => !/^(data|blob):/.test(url))).toEqual([pathToFileURL(file).href]);
   expect(errors).toEqual([]);
 }

@@ -1,8 +1,8 @@
-// Schedules and webhooks: create them with a preview, list them, and keep them across a restart.
-import { violationsOf } from './axe';
+// Schedules and webhooks: they are created with a preview, listed, and kept across a restart.
+import { findViolations } from './axe';
 import { expect, shortRun, test } from './server';
 
-test('creates a schedule with a preview, and a webhook that is tested', async ({
+test('creates a schedule with a preview, and creates and tests a webhook', async ({
   signedIn: page,
   server,
 }) => {
@@ -24,7 +24,7 @@ test('creates a schedule with a preview, and a webhook that is tested', async ({
   await expression.fill('61 * * * *');
   await expect(page.getByText(/The minute "61" is invalid/)).toBeVisible();
   await expression.fill('30 2 * * *');
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await findViolations(page)).toEqual([]);
   await page.getByRole('button', { name: 'Create schedule' }).click();
   await expect(page.getByRole('list', { name: 'Next due times' })).toBeVisible();
   await expect(page.getByText(/02:30 \+0[12]:00/)).toHaveCount(3);
@@ -37,7 +37,7 @@ test('creates a schedule with a preview, and a webhook that is tested', async ({
   await page.getByRole('button', { name: 'Add webhook' }).click();
   await page.getByRole('button', { name: 'Send test' }).click();
   await expect(page.getByText(/cannot connect/)).toBeVisible({ timeout: 15_000 });
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await findViolations(page)).toEqual([]);
 
   await server.kill();
   await server.start();

@@ -1,7 +1,7 @@
-// Pages while the server is unreachable, and after it is reachable again.
+// What pages show while the server is unreachable and after it comes back.
 import { expect, Server, shortRun, test } from './server';
 
-test('a page that is not loaded yet waits for the server inside the frame', async ({ page }) => {
+test('a page that is not yet loaded waits for the server inside the frame', async ({ page }) => {
   const server = new Server();
   await server.start();
   try {

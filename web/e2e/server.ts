@@ -25,7 +25,7 @@ export class Server {
   }
 
   /**
-   * Starts the server and waits for its URL. `call` and `signIn` work with the default token only.
+   * Starts the server and waits for its URL. `call` and `signIn` only work with the default token.
    */
   async start(token = TOKEN, options: readonly string[] = []) {
     const listen = this.url ? new URL(this.url).host : '127.0.0.1:0';
@@ -49,13 +49,13 @@ export class Server {
       child.on('error', reject);
       child.on('exit', (code) => reject(new Error(`the server exited with ${code}: ${output}`)));
       setTimeout(
-        () => reject(new Error(`the server printed no URL: ${output}`)),
+        () => reject(new Error(`the server did not print its URL: ${output}`)),
         START_TIMEOUT_MS,
       ).unref();
     });
   }
 
-  /** Kills the server without a shutdown. */
+  /** Kills the server without shutting it down. */
   async kill() {
     const child = this.child;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
@@ -140,10 +140,10 @@ async function startServer({}, use: UseServer) {
 interface Servers {
   /**
    * Test files with the same value share a server and its runs. A file that needs an empty history
-   * or known run numbers sets a unique value, so that it gets its own worker and server.
+   * or known run numbers sets a unique value, so it gets its own worker and server.
    */
   history: string;
-  /** One server per worker. It keeps the runs of all test files of the worker. */
+  /** One server per worker. It keeps the runs from all of the worker's test files. */
   server: Server;
 }
 
@@ -152,11 +152,11 @@ export const test = base.extend<{ signedIn: Page }, Servers>({
   history: ['shared', { scope: 'worker', option: true }],
   server: [startServer, { scope: 'worker' }],
   signedIn: async ({ page, server }, use) => {
-    const foreignRequests: string[] = [];
+    const otherRequests: string[] = [];
     const errors: string[] = [];
     page.on('request', (request) => {
       const { origin, protocol } = new URL(request.url());
-      if (protocol.startsWith('http') && origin !== server.url) foreignRequests.push(request.url());
+      if (protocol.startsWith('http') && origin !== server.url) otherRequests.push(request.url());
     });
     page.on('pageerror', (error) => errors.push(error.message));
     page.on('console', (message) => {
@@ -165,8 +165,8 @@ export const test = base.extend<{ signedIn: Page }, Servers>({
     });
     await server.signIn(page);
     await use(page);
-    expect(foreignRequests, 'requests that leave the host').toEqual([]);
-    expect(errors, 'errors in the page').toEqual([]);
+    expect(otherRequests, 'requests to other hosts').toEqual([]);
+    expect(errors, 'errors on the page').toEqual([]);
   },
 });
 

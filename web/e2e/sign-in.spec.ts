@@ -1,5 +1,5 @@
 // Signing in with a link and with the token, and signing out, in a real browser.
-import { violationsOf } from './axe';
+import { findViolations } from './axe';
 import { expect, test } from './server';
 
 test('a link works once, and signing out ends the session', async ({ server, page, browser }) => {
@@ -21,7 +21,7 @@ test('a link works once, and signing out ends the session', async ({ server, pag
   await expect(page.getByRole('heading', { name: 'Sign in to Leadline' })).toBeVisible();
 });
 
-test('the cookie is useless to another local server', async ({ server, page }) => {
+test('another local server cannot use the cookie', async ({ server, page }) => {
   await server.signIn(page);
   const [cookie] = await page.context().cookies();
   const headers = { authorization: `Bearer ${cookie?.value}` };
@@ -49,5 +49,5 @@ for (const { name, path, reason } of [
     await expect(help).toBeInViewport();
     const card = page.locator('.card').first();
     expect(await card.evaluate((element) => getComputedStyle(element).borderRadius)).toBe('10px');
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
   });

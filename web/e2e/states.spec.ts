@@ -1,5 +1,5 @@
-// Checks page states beyond the first view for accessibility violations: menus, dialogs, toasts,
-// errors, live runs, expanded cards.
+// Checks page states that need an action or a live run for accessibility violations: menus,
+// dialogs, errors, expanded cards, live and cancelled runs.
 import type { Page } from '@playwright/test';
 import { checkLayouts } from './axe';
 import { expect, type Server, shortRun, test } from './server';
@@ -7,7 +7,7 @@ import { expect, type Server, shortRun, test } from './server';
 interface State {
   name: string;
   /**
-   * Selector of the elements that the state adds to its page. The page itself is checked in
+   * Selector for the elements that the state adds to its page. The page itself is checked in
    * `pages.spec`.
    */
   part: string;
@@ -101,7 +101,7 @@ const STATES: readonly State[] = [
     },
   },
   {
-    name: 'filter without matches',
+    name: 'filter with no matches',
     part: 'main',
     open: (page, server) => page.goto(`${server.url}/runs?q=zzz`),
   },
@@ -111,7 +111,7 @@ const STATES: readonly State[] = [
     open: (page, server) => page.goto(`${server.url}/runs?q=zzz:1`),
   },
   {
-    name: 'opened experiments',
+    name: 'expanded experiments',
     part: '.experiment',
     open: async (page, server) => {
       await page.goto(`${server.url}/new`);
@@ -128,7 +128,7 @@ const STATES: readonly State[] = [
       page.getByRole('textbox', { name: 'Job file' }).fill('[a]\nrw=randread\nblock_size=4k\n'),
   },
   {
-    name: 'opened device',
+    name: 'expanded device',
     part: '.device-table',
     open: async (page, server) => {
       await page.goto(`${server.url}/devices`);
@@ -154,7 +154,7 @@ test('states of finished runs, lists and forms', async ({ signedIn: page, server
       await checkLayouts(page, name, part);
     });
     await page.keyboard.press('Escape');
-    // Wait until the menu has closed, so that it is gone before the next one opens.
+    // Wait until the menu has closed, before the next one opens.
     await expect(page.getByRole('menu')).toHaveCount(0);
   }
 });

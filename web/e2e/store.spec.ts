@@ -1,7 +1,7 @@
 // After the server's database has been moved away, pages show that results cannot be stored.
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { violationsOf } from './axe';
+import { findViolations } from './axe';
 import { expect, shortRun, test } from './server';
 
 test('reports a missing database until it is restored', async ({ signedIn: page, server }) => {
@@ -22,7 +22,7 @@ test('reports a missing database until it is restored', async ({ signedIn: page,
       const overflow = await page.evaluate(() => document.body.scrollWidth > innerWidth);
       expect(overflow, `horizontal scrolling at ${width} px`).toBe(false);
     }
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
   }
   renameSync(aside, database);
   await expect(notice).toBeHidden();

@@ -1,8 +1,8 @@
 // Studies: started from an experiment, viewed live, and compared with published results.
-import { violationsOf } from './axe';
+import { findViolations } from './axe';
 import { expect, shortRun, test } from './server';
 
-/** A study with two short steps; `change` sets options of both. */
+/** A study with two short steps; `change` sets options in both. */
 const short = (name: string, change: object = {}) => ({
   name,
   about: 'The same job twice.',
@@ -92,7 +92,7 @@ test('renames a study with its runs, and deletes both', async ({ signedIn: page,
   await expect(page.getByText('No matching runs')).toBeVisible();
 });
 
-test('charts end with the longest run, and gauges have the styles of the chart lines', async ({
+test('charts end with the longest run, and gauges use the chart line styles', async ({
   signedIn: page,
   server,
 }) => {
@@ -114,7 +114,7 @@ test('charts end with the longest run, and gauges have the styles of the chart l
     const style = await line.locator('path').evaluate(({ outerHTML }) => outerHTML);
     expect(await gauge.locator('.legend path').evaluate(({ outerHTML }) => outerHTML)).toBe(style);
   }
-  // The first line of the log is dark. Its runs take 0.3 s.
+  // The first series is the dark one, and must extend into the last quarter of the chart.
   const dark = () =>
     chart.getByRole('img').evaluate((element) => {
       const { width, height } = element as HTMLCanvasElement;
@@ -155,7 +155,7 @@ for (const theme of ['dark', 'light'] as const)
       await page.goto(server.url + path);
       await expect(page.getByText(ready)).toBeVisible();
       await page.waitForTimeout(700);
-      const violations = await violationsOf(page);
+      const violations = await findViolations(page);
       expect(violations).toEqual([]);
     }
   });

@@ -1,5 +1,5 @@
 // A sweep from the form to its table and charts.
-import { violationsOf } from './axe';
+import { findViolations } from './axe';
 import { expect, test } from './server';
 
 test('a sweep is entered, runs, and shows its results', async ({ signedIn: page, server }) => {
@@ -26,5 +26,5 @@ test('a sweep is entered, runs, and shows its results', async ({ signedIn: page,
   await expect(page.getByRole('img', { name: 'IOPS by iodepth' })).toBeVisible();
   await page.getByText('All 6 runs').click();
   await expect(page.getByRole('region', { name: /^Steps.*scrollable$/ })).toBeVisible();
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await findViolations(page)).toEqual([]);
 });

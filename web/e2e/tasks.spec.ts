@@ -47,7 +47,7 @@ test('a run in a background tab shows its progress and sends a notification when
   await expect(page).toHaveTitle(`#${number} watched · Leadline`);
 });
 
-test('a tag opens its runs, and is removed from all selected runs', async ({
+test('a tag links to its runs, and can be removed from all selected runs', async ({
   signedIn: page,
   server,
 }) => {
@@ -67,7 +67,7 @@ test('a tag opens its runs, and is removed from all selected runs', async ({
   expect(runs.map(({ tags }) => tags)).toEqual([['disk'], ['disk']]);
 });
 
-test('a device is tested from the list of devices', async ({ signedIn: page, server }) => {
+test('a device is tested from the device list', async ({ signedIn: page, server }) => {
   const access = (allowed: boolean) => ({ allowed, reason: allowed ? null : 'in use' });
   const device = (name: string, usable: boolean) => ({
     name,

@@ -1,12 +1,12 @@
-// Zooming a chart does not move the page. On touch screens, swiping scrolls and pinching zooms.
+// Zooming a chart does not scroll the page. On touch screens, swiping scrolls and pinching zooms.
 import type { Page } from '@playwright/test';
 import { expect, type Server, shortRun, test } from './server';
-import { loadZoom, zoomIsLoaded } from './zoom';
+import { loadZoom, waitForZoom } from './zoom';
 
 const scrollTop = (page: Page) => page.evaluate(() => scrollY);
 
-/** Waits until scrolling has stopped. It continues for a while after the finger is lifted. */
-async function scrollingEnds(page: Page) {
+/** Waits until scrolling stops, which takes a while after the finger is lifted. */
+async function waitForScroll(page: Page) {
   let last = -1;
   await expect
     .poll(
@@ -34,7 +34,7 @@ async function openChart(page: Page, server: Server, number: number) {
   await expect(chartOf(page)).toBeVisible();
   await loadZoom(page);
   await chartOf(page).evaluate((canvas) => canvas.scrollIntoView({ block: 'center' }));
-  await scrollingEnds(page);
+  await waitForScroll(page);
   return boxOf(page);
 }
 
@@ -65,7 +65,7 @@ test('on a touch screen, the first interaction can be a pinch', async ({ browser
   await page.goto(`${server.url}/runs/${number}`);
   await expect(chartOf(page)).toBeAttached();
   // On touch screens, the zoom code is loaded together with the charts.
-  await zoomIsLoaded(page);
+  await waitForZoom(page);
   await context.close();
 });
 
@@ -96,7 +96,7 @@ test('on a touch screen, a swipe scrolls the page and a pinch zooms', async ({
     await touch('touchStart', at(0));
     for (let step = 1; step < (paths[0]?.length ?? 0); step += 1) {
       await touch('touchMove', at(step));
-      // Moves within the same frame would be merged, and the gesture would not be recognized.
+      // The browser would merge moves within one frame, and the gesture would not be recognized.
       await page.waitForTimeout(30);
     }
     await touch('touchEnd', []);
@@ -110,9 +110,9 @@ test('on a touch screen, a swipe scrolls the page and a pinch zooms', async ({
   expect(page.url(), 'after a vertical swipe').not.toContain('from=');
   expect(await scrollTop(page)).toBeGreaterThan(before + 50);
 
-  await scrollingEnds(page);
+  await waitForScroll(page);
   await page.evaluate((top) => scrollTo({ top, behavior: 'instant' }), before);
-  await scrollingEnds(page);
+  await waitForScroll(page);
   // About one pinch in ten after a swipe is not recognized; the cause is unknown.
   await expect(async () => {
     await drag(

@@ -1,6 +1,6 @@
-// Trend of a test that was repeated: opened from a run, with a pinned baseline. The list shows the
-// state relative to the baseline, which follows new runs.
-import { violationsOf } from './axe';
+// Trend of a repeated test, opened from a run, with a pinned baseline. The list shows the state
+// relative to the baseline and updates it after new runs.
+import { findViolations } from './axe';
 import { expect, shortRun, test } from './server';
 
 test('shows a trend and the state relative to a pinned baseline', async ({
@@ -47,7 +47,7 @@ test('shows a trend and the state relative to a pinned baseline', async ({
   await expect(page).toHaveURL(/metric=read_lat_p50_ns/);
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
   }
   await page.setViewportSize({ width: 390, height: 800 });
   const overflow = await page.evaluate(
@@ -59,7 +59,7 @@ test('shows a trend and the state relative to a pinned baseline', async ({
   await expect(page.getByRole('region', { name: 'Trends, scrollable' })).toContainText(
     /Regressed|Improved|Undecided|OK/,
   );
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await findViolations(page)).toEqual([]);
   await page
     .getByRole('link', { name: /short|reads|Nightly/ })
     .first()

@@ -1,5 +1,5 @@
 // A result served from memory: verdict, counters, and a rerun with direct I/O.
-import { violationsOf } from './axe';
+import { findViolations } from './axe';
 import { expect, shortRun, test } from './server';
 
 type StoredGauge = Record<'issued' | 'past_cache' | 'reached', { ios: number }>;
@@ -41,7 +41,7 @@ test('a warm cache: gauge, verdict, counters, and the direct rerun', async ({
     '/sys/class/block/',
   );
   await expect(counters.getByRole('button', { name: /^Copy awk/ }).first()).toBeVisible();
-  const violations = await violationsOf(page);
+  const violations = await findViolations(page);
   expect(violations).toEqual([]);
 
   await expect(
@@ -69,8 +69,7 @@ test('a warm cache: gauge, verdict, counters, and the direct rerun', async ({
   ).toBeVisible();
   await expect(page.getByRole('button', { name: /Rerun direct/ })).toHaveCount(0);
 
-  // The run served from memory now links to its direct run, unless the disk was also used by other
-  // I/O.
+  // The run served from memory now links to its direct rerun, unless other I/O also used the disk.
   const { verdict } = await server.call<{ verdict: { read: { class: string } } }>(
     'GET',
     `/runs/${number + 1}`,

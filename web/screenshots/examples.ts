@@ -20,17 +20,17 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const job = (change: object = {}) => shortRun('', { size: '64m', iodepth: 16, ...change }).jobs[0];
 
-/** No storage, so that the run does not have to lay out a file. */
+/** No storage I/O, so the run does not lay out a file. */
 const NULL_JOB = job({ ioengine: 'null', runtime: '200ms', filename: undefined });
 
-async function statusOf(server: Server, path: string) {
+async function getStatus(server: Server, path: string) {
   return (await server.call<{ status: string }>('GET', path)).status;
 }
 
 async function waitFor(server: Server, path: string, wanted: RegExp, timeout_ms: number) {
   const end = Date.now() + timeout_ms;
-  while (!wanted.test(await statusOf(server, path))) {
-    if (Date.now() > end) throw new Error(`${path} is ${await statusOf(server, path)}`);
+  while (!wanted.test(await getStatus(server, path))) {
+    if (Date.now() > end) throw new Error(`${path} is ${await getStatus(server, path)}`);
     await pause(POLL_MS);
   }
 }
@@ -80,7 +80,7 @@ const RUNS: Record<string, [name: string, change: object, more?: object]> = {
     { rw: 'randrw', rwmixread: 70, bs: '8k', filename: 'mixed', runtime: '3s', verify: undefined },
   ],
   verified: [
-    'Written blocks are verified',
+    'Verified writes',
     { rw: 'randwrite', verify: 'crc32c', filename: 'verified', size: '8m', runtime: '1s' },
   ],
   null: ['Null engine', { ioengine: 'null', filename: undefined }],
@@ -111,7 +111,7 @@ async function createEndedRuns(server: Server, numbers: Examples) {
   await waitFor(server, `/runs/${interrupted}`, ENDED, RUN_TIMEOUT_MS);
   const failed = await measureRun(server, 'The runner was killed', {});
   const children = `/proc/${server.pid}/task/${server.pid}/children`;
-  // Any thread of the server may be the parent of the runner.
+  // The runner's parent can be any thread of the server.
   const text = execFileSync('sh', ['-c', `cat ${children.replace(/task\/\d+/, 'task/*')}`], {
     encoding: 'utf8',
   });
@@ -203,7 +203,7 @@ async function createSettings(server: Server) {
   await server.call('POST', '/webhooks', { name: 'Chat', url, secret });
 }
 
-async function importFio(server: Server): Promise<number> {
+async function importFioResult(server: Server): Promise<number> {
   const options = ['--name=lab', '--rw=randread', '--bs=4k', '--size=1m', '--ioengine=psync'];
   const output = ['--filename=fio.data', '--output-format=json+'];
   const cwd = server.directory;
@@ -217,8 +217,8 @@ async function importFio(server: Server): Promise<number> {
   return imported.number ?? imported.run?.number ?? 0;
 }
 
-/** Changes the stored result of a run and of a study, so that they do not match their checksums. */
-async function damage(server: Server, run: number, study: number) {
+/** Modifies the stored results of a run and a study so they no longer match their checksums. */
+async function corruptResults(server: Server, run: number, study: number) {
   await server.kill();
   const sql = `UPDATE run_details SET report = replace(report, '1', '2') WHERE run = ${run};
     UPDATE studies SET until_decided = '{' WHERE number = ${study};`;
@@ -226,8 +226,8 @@ async function damage(server: Server, run: number, study: number) {
   await server.start();
 }
 
-/** Returns the examples on a started server. Creates them if the server has none. */
-export async function examplesOf(server: Server): Promise<Examples> {
+/** Returns the examples on a running server, creating them if there are none. */
+export async function prepareExamples(server: Server): Promise<Examples> {
   const file = join(server.directory, FILE);
   if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Examples;
   const numbers: Examples = {};
@@ -235,13 +235,13 @@ export async function examplesOf(server: Server): Promise<Examples> {
   await createEndedRuns(server, numbers);
   await createStudies(server, numbers);
   await createSettings(server);
-  numbers.foreign = await importFio(server);
+  numbers.foreign = await importFioResult(server);
   numbers.damaged = await finishRun(server, 'Damaged result', { runtime: '300ms' });
   const study = { name: 'Damaged', steps: steps(1, 2), idle_wait_seconds: 0 };
   const damaged = await server.call<{ number: number }>('POST', '/studies', study);
   numbers.damagedStudy = damaged.number;
   await waitFor(server, `/studies/${damaged.number}`, ENDED, STUDY_TIMEOUT_MS);
-  await damage(server, numbers.damaged, damaged.number);
+  await corruptResults(server, numbers.damaged, damaged.number);
   writeFileSync(file, JSON.stringify(numbers));
   return numbers;
 }

@@ -1,11 +1,11 @@
-// Contact sheets with the screenshots of each layout. Tall screenshots are split into columns, so
-// that their text stays readable.
+// Contact sheets with the screenshots in each layout. Tall screenshots are split into columns to
+// keep their text readable.
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from '@playwright/test';
 import { IMAGES, SHEETS } from './directory';
 
-/** Sheets fit two wide screenshots side by side. */
+/** A sheet is wide enough for two wide screenshots side by side. */
 const SHEET_HEIGHT = 1400;
 const sheetWidth = (widest: number) => Math.max(1600, 2 * widest + GAP);
 const LABEL_HEIGHT = 24;
@@ -24,7 +24,7 @@ function sizeOf(file: string) {
   return { width: header.readUInt32BE(16), height: header.readUInt32BE(20) };
 }
 
-function slicesOf(name: string): Slice[] {
+function splitIntoSlices(name: string): Slice[] {
   const { width, height } = sizeOf(name);
   const most = SHEET_HEIGHT - LABEL_HEIGHT;
   const count = Math.ceil(height / most);
@@ -69,7 +69,7 @@ for (const layout of LAYOUTS)
   test(layout, async ({ page }) => {
     mkdirSync(SHEETS, { recursive: true });
     const names = readdirSync(IMAGES).filter((name) => name.endsWith(`-${layout}.png`));
-    const slices = names.sort().flatMap(slicesOf);
+    const slices = names.sort().flatMap(splitIntoSlices);
     const width = sheetWidth(Math.max(0, ...slices.map((slice) => slice.width)));
     const sheets = arrange(slices, width);
     await page.setViewportSize({ width, height: SHEET_HEIGHT });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test as base, expect, type Page } from '@playwright/test';
 import { Server } from '../e2e/server';
 import { DATA, IMAGES } from './directory';
-import { type Examples, examplesOf } from './examples';
+import { type Examples, prepareExamples } from './examples';
 import { VIEWS, type View } from './views';
 
 /** Time to load the charts and panels below the first screen. */
@@ -41,7 +41,7 @@ const test = base.extend<object, Servers>({
     { scope: 'worker' },
   ],
   numbers: [
-    async ({ server }, use) => use(await examplesOf(server)),
+    async ({ server }, use) => use(await prepareExamples(server)),
     { scope: 'worker', timeout: 600_000 },
   ],
 });
@@ -71,7 +71,7 @@ async function show(page: Page, view: View, server: Server, numbers: Examples) {
       : view.path(numbers);
   if (view.on !== 'signed out') await server.authenticate(page);
   await page.goto(server.url + path);
-  // Ignores the streams of live runs, which do not count as requests.
+  // Playwright does not count live runs' WebSockets as network activity.
   await page.waitForLoadState('networkidle');
   await page.waitForTimeout(SETTLE_MS);
   await view.open?.(page);

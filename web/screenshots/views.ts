@@ -1,4 +1,4 @@
-// Every page and state: its location, and how to open it.
+// Every page and state to capture, and how to open it.
 import type { Page } from '@playwright/test';
 import type { Server } from '../e2e/server';
 import type { Examples } from './examples';
@@ -6,15 +6,15 @@ import { measureRun, startRun } from './examples';
 
 export interface View {
   name: string;
-  /** Path of the page. It may contain the number of an example. */
+  /** Path of the page. It may contain an example's number. */
   path: string | ((numbers: Examples) => string);
-  /** Opens a menu, a dialog or another state of the page. */
+  /** Opens a menu, a dialog or another page state. */
   open?: (page: Page) => Promise<unknown>;
-  /** Captures only the viewport, such as for dialogs; by default, the full page. */
+  /** Captures only the viewport, for example for dialogs; by default, the full page. */
   isWindow?: boolean;
-  /** Starts the live run or study that the page shows. Returns the path of the page. */
+  /** Starts the live run or study that the page shows. Returns the page's path. */
   start?: (server: Server) => Promise<string>;
-  /** Opens the page without a session, or on a server without runs. */
+  /** Opens the page without signing in, or on a server that has no runs. */
   on?: 'signed out' | 'empty server';
   /** Kills the server before the screenshot. */
   isServerGone?: boolean;

@@ -1,4 +1,4 @@
-// Entry point of a saved page, a single HTML file that contains a run or a study with its time
+// Entry point for a saved page, a single HTML file that contains a run or a study with its time
 // series.
 import './styles';
 import { MantineProvider } from '@mantine/core';
@@ -35,14 +35,14 @@ const saved: SavedRun | SavedStudy = JSON.parse(
 );
 const path = 'study' in saved ? cacheStudy(saved) : cacheRun(saved);
 
-/** Fills the query cache with a saved run. Returns the path of its page. */
+/** Fills the query cache with a saved run. Returns its page's path. */
 function cacheRun({ run, series }: SavedRun): string {
   queryClient.setQueryData(runQuery(run.number).queryKey, run);
   queryClient.setQueryData(runSeriesQuery(run.number).queryKey, series);
   return `/runs/${run.number}`;
 }
 
-/** Fills the query cache with a saved study. Returns the path of its page. */
+/** Fills the query cache with a saved study. Returns its page's path. */
 function cacheStudy({ study, comparison, procedure, runs, series }: SavedStudy): string {
   queryClient.setQueryData(studyQuery(study.number).queryKey, study);
   if (comparison) {
@@ -79,8 +79,7 @@ if (container) {
         theme={theme}
         cssVariablesResolver={variables}
         defaultColorScheme="auto"
-        // With all variables generated here, Mantine's style sheet of default values is not needed.
-        // It is as large as all other styles of the first page.
+        // As in app.tsx, Mantine's style sheet with the defaults is not needed.
         deduplicateCssVariables={false}
       >
         <QueryClientProvider client={queryClient}>

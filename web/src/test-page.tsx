@@ -16,7 +16,7 @@ import { vi } from 'vitest';
 import { readSearch, writeSearch } from './app/search';
 import { theme, variables } from './ui/theme';
 
-/** Renders a component at `url`. `path`: route of the component, such as `/runs/$n`. */
+/** Renders a component at `url`. `path`: the component's route, such as `/runs/$n`. */
 export function showPage(Page: FunctionComponent, path: string, url = path) {
   const root = createRootRoute();
   const paths = new Set(['/new', '/runs', '/runs/$n', '/compare', '/devices', path]);

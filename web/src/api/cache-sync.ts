@@ -5,9 +5,9 @@ import { type FeedMessage, onFeed, onFeedConnected } from './feed';
 import type { Run, RunList, RunSummary, StudySummary } from './generated/types.gen';
 import { queryClient, RUNS_KEY, runQuery, studyQuery } from './queries';
 
-/** Invalidations of the same key within this time are merged. */
+/** Invalidations of a key within this time are merged. */
 const REFRESH_MS = 500;
-/** A study is fetched with all its runs, on the host that measures them. */
+/** Fetching a study includes all its steps, which takes CPU time on the measuring host. */
 const REFRESH_MS_PER_STEP = 5;
 const pending = new Map<string, ReturnType<typeof setTimeout>>();
 
@@ -29,7 +29,7 @@ function refresh(key: KeyPart, predicate?: (query: Query) => boolean, delay_ms =
 
 /**
  * Queries to invalidate after a reconnect. Hosts are included because the feed has no events for
- * them. The series of a finished run never changes.
+ * them. A finished run's series never changes.
  */
 const CHANGING: readonly unknown[] = [
   'listRuns',
@@ -49,14 +49,14 @@ const isUnfinishedSeries = ({ _id, path }: Partial<KeyPart>) =>
 
 /** Subscribes to the feed. Returns a stop function. */
 export function syncCache(): () => void {
-  const stops = [onFeed(applyMessage), onFeedConnected(invalidateMissed)];
+  const stops = [onFeed(applyMessage), onFeedConnected(invalidateAfterReconnect)];
   return () => {
     for (const stop of stops) stop();
   };
 }
 
 /** Also retries failed queries. */
-function invalidateMissed() {
+function invalidateAfterReconnect() {
   void queryClient.invalidateQueries({
     predicate: ({ queryKey: [key], state }) =>
       CHANGING.includes((key as Partial<KeyPart>)._id) ||

@@ -58,7 +58,10 @@ function subscribe<Listener>(listeners: Set<Listener>, listener: Listener): () =
 /** Calls `listener` with every message. Returns an unsubscribe function. */
 export const onFeed = (listener: MessageListener) => subscribe(messageListeners, listener);
 
-/** Calls `listener` on every connect; frames may have been missed before. Returns an unsubscribe function. */
+/**
+ * Calls `listener` each time the feed connects. Frames may have been missed while it was
+ * disconnected. Returns an unsubscribe function.
+ */
 export const onFeedConnected = (listener: () => void) => subscribe(openListeners, listener);
 
 /** For `useSyncExternalStore`. */

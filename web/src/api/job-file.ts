@@ -1,4 +1,4 @@
-// The fio job file of a run.
+// A run's fio job file.
 import { exportRun } from './index';
 
 export async function fioJobFile(n: number): Promise<string> {

@@ -8,7 +8,7 @@ export class ApiProblem extends Error {
   readonly lines: readonly string[];
 
   constructor(
-    /** HTTP status; 0 without a response. */
+    /** HTTP status; 0 if there was no response. */
     readonly status: number,
     /** Machine-readable code, such as `not_found`. */
     readonly code: string,
@@ -34,7 +34,7 @@ export function onUnauthorized(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Converts the error of a call; `response` is undefined when the server was not reached. */
+/** Converts a failed call's error; `response` is undefined if the server was not reached. */
 export function toApiProblem(error: unknown, response: Response | undefined): ApiProblem {
   if (!response) {
     return new ApiProblem(
@@ -56,12 +56,12 @@ export function toApiProblem(error: unknown, response: Response | undefined): Ap
   }
   const { code, title, errors } = error;
   const detail = error.detail ?? '';
-  const shown = title === statusText ? withoutReasonPhrase(error) : undefined;
+  const shown = title === statusText ? replaceReasonPhrase(error) : undefined;
   return new ApiProblem(status, code, shown?.title ?? title, detail, errors, shown?.lines);
 }
 
-/** The first problem or sentence instead of a title that is only the HTTP status as text. */
-function withoutReasonPhrase({ detail, errors = [] }: ProblemDetails) {
+/** Uses the first problem or sentence as the title if the title is just the HTTP reason phrase. */
+function replaceReasonPhrase({ detail, errors = [] }: ProblemDetails) {
   const [problem, ...others] = errors;
   if (problem)
     return { title: problem.detail, lines: [problem.remedy, ...others.map(problemText)] };

@@ -1,4 +1,4 @@
-// Cached queries: the generated options plus the caching rules of this application. Updates from
+// Cached queries: the generated options plus this application's caching rules. Updates from
 // the feed are in `cache-sync`. Samples never go through this cache.
 import { keepPreviousData, QueryClient, queryOptions } from '@tanstack/react-query';
 import * as generated from './generated/@tanstack/react-query.gen';
@@ -37,9 +37,9 @@ export const queryClient = new QueryClient({
   },
 });
 
-/** The feed has no events for hosts. The server caches its results for about as long. */
+/** The feed has no events for hosts. The server caches host checks for about as long. */
 const HOST = { staleTime: 30_000 };
-/** Confirmation codes are valid for 10 minutes, so plans with confirmations are refetched earlier. */
+/** Confirmation codes expire after 10 minutes, so plans that need them are refetched earlier. */
 const NEW_CODES_MS = 4 * 60_000;
 const refetchInterval = ({
   state: { data },
@@ -64,12 +64,12 @@ export const runsQuery = (filter: RunFilter) => ({
   placeholderData: keepPreviousData,
 });
 
-/** Changes only when the page is loaded again. */
+/** Changes only when the page is reloaded. */
 export const sessionQuery = generated.getSessionOptions();
 
 export const runQuery = (n: number) => generated.getRunOptions({ path: { n } });
 
-/** Series buckets of a finished run; times are in ms since the start of the measurement. */
+/** Buckets of a finished run's time series; times are in ms since the start of the measurement. */
 export const seriesQuery = (n: number, query: NonNullable<GetSeriesData['query']>) => ({
   ...generated.getSeriesOptions({ path: { n }, query }),
   placeholderData: keepPreviousData,
@@ -80,7 +80,7 @@ export const compareQuery = (query: NonNullable<CompareRunsData['query']>) =>
 /** Each run is a group; the first one is the baseline. */
 export const compareRunsQuery = (runs: readonly number[]) => compareQuery({ runs: runs.join(',') });
 
-/** Time series of the groups of a comparison. */
+/** Time series of a comparison's groups. */
 export const compareSeriesQuery = (query: NonNullable<CompareSeriesData['query']>) => ({
   ...generated.compareSeriesOptions({ query }),
   placeholderData: keepPreviousData,
@@ -121,7 +121,7 @@ export const trendQuery = (job: string, machine: string, query: GetTrendData['qu
   placeholderData: keepPreviousData,
 });
 
-/** Invalidates all trends, for example after a baseline was pinned. */
+/** Invalidates all trends, for example after a baseline is pinned. */
 export const invalidateTrends = (client: QueryClient) =>
   invalidate(client, ['getTrend', 'listTrends']);
 
@@ -132,7 +132,7 @@ export const studiesQuery = {
 };
 export const studyQuery = (n: number) => generated.getStudyOptions({ path: { n } });
 export const experimentsQuery = generated.listExperimentsOptions();
-/** Results change when a run ends: `ended` is the number of ended runs. */
+/** Results change when a run ends: `ended` counts the runs that ended. */
 export const procedureQuery = (n: number, ended: number) => {
   const { queryKey, queryFn, ...options } = generated.getProcedureOptions({ path: { n } });
   return queryOptions({
@@ -147,11 +147,11 @@ export const studyPlanQuery = (body: StudyDefinition) => ({
   ...PLAN,
 });
 
-/** A study with the runs of its steps, except deleted ones. */
+/** A study with its steps' runs, except deleted ones. */
 export const studyWithRunsQuery = (n: number) =>
   queryOptions({
     queryKey: ['study with runs', n],
-    // Its parts are cached.
+    // The study and the runs are cached by their own queries.
     staleTime: 0,
     queryFn: async () => {
       const study = await queryClient.fetchQuery(studyQuery(n));
@@ -161,7 +161,7 @@ export const studyWithRunsQuery = (n: number) =>
     },
   });
 
-/** Queries a host again, and caches the results. */
+/** Checks a host again, and caches the results. */
 export async function refreshHost(client: QueryClient, host: string): Promise<void> {
   const options = { path: { host }, query: { refresh: true }, throwOnError: true } as const;
   const [detail, devices] = await Promise.all([getHost(options), listDevices(options)]);
@@ -182,7 +182,7 @@ export function cacheStudy(study: Study): Study {
   return study;
 }
 
-/** There are no events for schedules, webhooks and their results. */
+/** The feed has no events for schedules, webhooks or their results. */
 const POLLED = { refetchInterval: 5000, staleTime: 0 };
 
 export const schedulesQuery = { ...generated.listSchedulesOptions(), ...POLLED };

@@ -1,13 +1,13 @@
-// The events of one run: stored ones first, then live ones. A listener gets each event once and in
-// order, or is reset after a server crash that lost the last second of events. State
-// computed from the events is in `model/fold`.
+// The event stream of one run: stored events first, then live ones. A listener gets each event once
+// and in order, or is reset if a server crash lost the last second of events. State computed from
+// the events is in `model/fold`.
 import type { Event } from './generated/types.gen';
 import { type ConnectionStatus, openSocket, type Socket } from './socket';
 
 export interface RunListener {
   /** Sequence number of the next missing event. */
   nextSeq: () => number;
-  /** Returns false when an earlier event is missing. */
+  /** Applies an event. Returns false if an earlier event is missing. */
   apply: (event: Event) => boolean;
   /** Drops all events. Called if the server has lost some of them. */
   reset: () => void;

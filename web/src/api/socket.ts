@@ -1,6 +1,6 @@
 // A reconnecting WebSocket for JSON frames. After sleep or a network change, a dead socket still
-// looks open, so the server sends heartbeats. A socket that misses them is replaced, and is reported
-// as lost only if that fails.
+// looks open, so the server sends heartbeats. A socket that misses them is replaced, and the
+// connection is reported lost only if that fails.
 import ReconnectingWebSocket from 'partysocket/ws';
 import type { RunsEvent } from './generated/types.gen';
 
@@ -21,7 +21,7 @@ export interface Socket {
 /** Timeout of an API call that precedes a reconnect; the socket connects even if the call fails. */
 export const REQUEST_TIMEOUT_MS = 4000;
 
-/** Heartbeat intervals without a message after which a socket is replaced. */
+/** A socket is replaced after this many heartbeat intervals without a message. */
 const MAX_SILENCE = 2.5;
 /** Timeout for the first heartbeat, which the server sends immediately. */
 const FIRST_FRAME_TIMEOUT_MS = 10_000;
@@ -47,7 +47,7 @@ export function openSocket<T>({ path, onMessage, onStatus }: SocketHandlers<T>):
   let idle: ReturnType<typeof setTimeout> | undefined;
   let timeout_ms = FIRST_FRAME_TIMEOUT_MS;
   const reconnect = () => {
-    // `reconnect` fires the close event of the old socket synchronously.
+    // `reconnect` fires the old socket's close event synchronously.
     replacing = true;
     socket.reconnect();
     replacing = false;

@@ -6,7 +6,7 @@ import { cacheRun, cacheStudy } from './queries';
 
 /**
  * The idempotency key of one start button. It is reused until the server accepts or rejects the
- * request, or until the body changes. Without a response, or after a server error, the run may
+ * request, or until the body changes. If there was no response, or a server error, the run may
  * already exist.
  */
 export class IdempotentRequest {
@@ -51,7 +51,7 @@ export function startRun(body: RunRequest, request: IdempotentRequest): Promise<
   );
 }
 
-/** Reruns a run with the options of `body.patch`. Returns the queued run. */
+/** Reruns a run with the options in `body.patch`. Returns the queued run. */
 export function startRerun(
   n: number,
   body: RerunRequest,

@@ -7,7 +7,7 @@ import { NotFound } from './fallbacks';
 import { restoreFocus } from './focus';
 import { useKeys } from './keys';
 import { readSearch, writeSearch } from './search';
-import { SignIn, secretOf } from './sign-in';
+import { parseSecret, SignIn } from './sign-in';
 
 describe('query string', () => {
   it.each([
@@ -26,7 +26,7 @@ it.each([
   ['abc123', { token: 'abc123' }],
   [' abc123\n', { token: 'abc123' }],
   ['http://127.0.0.1:7070/login?ticket=abc123', { ticket: 'abc123' }],
-])('reads %j as %j', (pasted, secret) => expect(secretOf(pasted)).toEqual(secret));
+])('reads %j as %j', (pasted, secret) => expect(parseSecret(pasted)).toEqual(secret));
 
 it('signs in with a pasted token, and reports an invalid one', async () => {
   const detail = 'This is not the token of this server.';

@@ -12,7 +12,7 @@ import { Toasts } from '../ui/toasts';
 import { restoreFocus } from './focus';
 import { router } from './router';
 
-/** Loaded on demand: signed-in users do not need it on their first page. */
+/** Loaded on demand, because signed-in users do not need it. */
 const SignIn = lazy(() => import('./sign-in').then(({ SignIn }) => ({ default: SignIn })));
 
 export function App() {
@@ -23,8 +23,8 @@ export function App() {
       theme={theme}
       cssVariablesResolver={variables}
       defaultColorScheme="auto"
-      // With all variables generated here, Mantine's style sheet of default values is not needed.
-      // It is as large as all other styles of the first page.
+      // All variables are generated here, so Mantine's style sheet with the defaults is not needed.
+      // It is as large as all other styles on the first page combined.
       deduplicateCssVariables={false}
     >
       <QueryClientProvider client={queryClient}>
@@ -44,7 +44,7 @@ export function App() {
 /** Path that sign-in links open. */
 const isSignIn = location.pathname === '/login';
 
-/** Reloading the page repeats the requests that were rejected. */
+/** Reloading the page retries the requests that were rejected. */
 const openApplication = () => (isSignIn ? location.replace('/') : location.reload());
 
 function SignedIn() {

@@ -62,10 +62,10 @@ function NotLoadedPage() {
 }
 
 const RELOADED_KEY = 'leadline-reloaded-at';
-/** Minimum time between two reloads of a page that cannot be loaded. */
+/** Minimum time between reloads of a page whose code cannot be loaded. */
 const RELOAD_INTERVAL_MS = 10_000;
 
-/** Without a server, a reload would show the browser's error page instead of the application. */
+/** If the server is unreachable, a reload would replace the page with the browser's error page. */
 async function reloadIfReachable(interval_ms = RELOAD_INTERVAL_MS) {
   const last_ms = Number(sessionStorage.getItem(RELOADED_KEY) ?? 0);
   if (Date.now() - last_ms < interval_ms) return;

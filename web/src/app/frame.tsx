@@ -15,7 +15,7 @@ import { ThemeToggle } from './theme-toggle';
 const Palette = lazy(() => import('./palette'));
 
 /**
- * Mounts the palette at the first Ctrl-K. From then on, the palette handles the shortcut itself.
+ * Mounts the palette on the first Ctrl-K. From then on, the palette handles the shortcut itself.
  */
 function usePalette() {
   const [isMounted, setIsMounted] = useState(false);

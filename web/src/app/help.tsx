@@ -16,7 +16,7 @@ export function Help({ opened, onClose }: { opened: boolean; onClose: () => void
         <p>
           The <b>depth gauge</b> shows how much I/O was issued, how much got past the page cache,
           and how much reached the device. I/O that stops at the page cache was served from memory:
-          the result is the speed of memory, not of the disk.
+          the result measures memory, not the disk.
         </p>
         <p className="mute">
           All features are also available over HTTP. See the <a href="/api/docs/">API reference</a>.

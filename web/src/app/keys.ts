@@ -1,6 +1,5 @@
-// Keyboard shortcuts. A key clicks the element whose `data-key` has this value, or focuses it if it
-// is a field. `data-action` describes the action in the help. All other shortcuts navigate between
-// pages.
+// Keyboard shortcuts. A key clicks the element with that `data-key`, or focuses it if it is a
+// field. `data-action` is the description in the help. All other shortcuts navigate between pages.
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
 
@@ -34,10 +33,10 @@ const ROUTES: Record<string, '/new' | '/runs' | '/studies' | '/compare' | '/tren
     'g t': '/trends',
     'g d': '/devices',
   };
-/** Time limit for pressing the second key after `g`. */
+/** Time limit for the key that follows `g`. */
 const SEQUENCE_MS = 1200;
 
-/** Text fields, in which shortcuts are disabled. In checkboxes, they still work. */
+/** Fields in which shortcuts are disabled. Shortcuts still work in checkboxes and radio buttons. */
 const TEXT_FIELDS =
   'textarea, select, [contenteditable], input:not([type="checkbox"], [type="radio"], [type="button"])';
 const isTyping = (target: EventTarget | null) =>
@@ -79,7 +78,7 @@ function activate(keys: string): boolean {
   return true;
 }
 
-/** Shortcuts of the current page. */
+/** Shortcuts on the current page. */
 export function pageKeys(): [key: string, action: string][] {
   const elements = [...document.querySelectorAll<HTMLElement>('[data-key]')];
   return elements.map(({ dataset, textContent }) => [

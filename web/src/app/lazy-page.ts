@@ -2,7 +2,7 @@
 // document, because a retry within the document would not load the style sheet again (Vite).
 import { lazyRouteComponent } from '@tanstack/react-router';
 
-/** The code of a page could not be loaded. */
+/** A page's code could not be loaded. */
 export class PageNotLoaded extends Error {
   override name = 'PageNotLoaded';
 }

@@ -35,7 +35,7 @@ export default function Palette() {
       onQueryChange={setQuery}
       actions={[runs, pages, presets, themes]}
       filter={(text, groups) => [
-        // The server filters the runs. Until it responds, Enter must not open a different run.
+        // The server filters the runs. Until it responds, Enter must not open an earlier match.
         ...groups
           .slice(0, 1)
           .map((group) =>

@@ -1,4 +1,4 @@
-// Routes. The code of a page is loaded on the first visit. State worth sharing is in the URL.
+// Routes. A page's code is loaded on the first visit. State worth sharing is in the URL.
 import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router';
 import { GROUP_KEYS } from '../model/compare/selection';
 import { Crash, NotFound } from './fallbacks';
@@ -92,7 +92,7 @@ export const router = createRouter({
   ]),
   parseSearch: readSearch,
   stringifySearch: writeSearch,
-  // Errors are shown inside the frame, whose navigation stays usable.
+  // Errors are shown inside the frame, so its navigation stays usable.
   defaultErrorComponent: Crash,
   defaultPreload: 'intent',
   scrollRestoration: true,

@@ -1,4 +1,4 @@
-// Header of a saved page, with the time and the server at which it was saved.
+// Header of a saved page, with the time of saving and the server's version.
 import { Outlet } from '@tanstack/react-router';
 import type { SavedRun } from '../api';
 import { dateTime } from '../model/format/time';

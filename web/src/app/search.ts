@@ -1,4 +1,4 @@
-// Writes URL query strings as plain text, so that links stay readable and work in chat programs.
+// Writes URL query strings as plain text, so links stay readable and work in chat apps.
 
 /** Parses `?runs=1,2&baseline=1` into an object. */
 export function readSearch(search: string): Record<string, string> {

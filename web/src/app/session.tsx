@@ -1,4 +1,4 @@
-// Permissions of the signed-in user, and sign-out.
+// The signed-in user's permissions, and sign-out.
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { sessionQuery } from '../api/queries';

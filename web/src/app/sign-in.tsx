@@ -6,8 +6,8 @@ import { useTitle } from '../ui/parts';
 /** Credentials for opening a session. */
 type Secret = { token: string } | { ticket: string };
 
-/** Parses pasted text, which is a link with a ticket, or the token. */
-export const secretOf = (pasted: string): Secret => {
+/** Parses pasted text: either a link with a ticket, or the token. */
+export const parseSecret = (pasted: string): Secret => {
   const ticket = /[?&]ticket=([^&\s]+)/.exec(pasted)?.[1];
   return ticket ? { ticket } : { token: pasted.trim() };
 };
@@ -34,7 +34,7 @@ export function SignIn({ onSignedIn }: { onSignedIn: () => void }) {
   const [error, setError] = useState<string | null>(null);
   const tried = useRef(false);
   const submit = async (text: string) => {
-    const failure = await signIn(secretOf(text));
+    const failure = await signIn(parseSecret(text));
     setError(failure);
     if (!failure) onSignedIn();
   };
@@ -76,7 +76,7 @@ export function SignIn({ onSignedIn }: { onSignedIn: () => void }) {
           </Button>
         </form>
         <section id="get-a-token" aria-label="Get a link or token" className="stack mute small">
-          <p>The link works once, in one browser. To get a link or the token again:</p>
+          <p>Each link can be used only once. To get a new link or look up the token:</p>
           <ul style={{ margin: 0, paddingLeft: 18 }}>
             <li>
               Run <code>leadline login</code> on the server host, as the user that runs the server.

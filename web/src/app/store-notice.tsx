@@ -1,4 +1,4 @@
-// Notice below the header that the database does not accept writes.
+// Notice, shown below the header, that the database does not accept writes.
 import { useSyncExternalStore } from 'react';
 import { getFeedState, subscribeFeed } from '../api/feed';
 import { Notice } from '../ui/parts';

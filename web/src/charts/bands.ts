@@ -5,7 +5,7 @@ import type { Band } from '../model/fold/missing-time';
 import type { Range } from './chart-group';
 import { token, withAlpha } from './chart-js';
 
-/** Average width of a character in a label, in pixels. */
+/** Average character width in a label, in pixels. */
 const CHARACTER_WIDTH = 5.8;
 /** Maximum number of bands in the accessible name. */
 const MAX_NAMED = 3;
@@ -19,7 +19,7 @@ const STYLES = {
 
 interface BandLayout {
   range: Range;
-  /** Width of a band in pixels. Bands narrower than their label are not labeled. */
+  /** Width of the chart in pixels. Bands narrower than their label are not labeled. */
   width: number;
 }
 

@@ -22,7 +22,7 @@ const MARGIN = 12;
 const LINE_MARK = 24;
 const LEGEND_FONT = '12px "Inter Variable", Inter, system-ui, sans-serif';
 
-/** Draws the title, the legend and the chart on the background color of the page. */
+/** Draws the title, the legend and the chart on the page's background color. */
 export function chartImage(
   chart: Pick<Chart, 'canvas' | 'currentDevicePixelRatio'>,
   title: string,
@@ -59,7 +59,7 @@ export function chartImage(
   return image;
 }
 
-/** Draws a line that is `LINE_MARK` pixels long, or a point in its middle. */
+/** Draws a line that is `LINE_MARK` pixels long, or a point centered in that space. */
 function drawMark(context: CanvasRenderingContext2D, { color, dash, point }: LineStyle) {
   context.strokeStyle = token(color);
   context.setLineDash(dashPattern(dash));
@@ -97,12 +97,12 @@ function legendRows(
   return rows;
 }
 
-/** Tab-separated values of the points in `range`. Unknown values are empty. */
+/** The points in `range` as tab-separated values. Unknown values are empty. */
 export function chartTable(lines: readonly ExportedLine[], range: Range | null): string {
   const view = lines[0]?.view;
   const columns = lines.flatMap(exportedColumns);
   const rows = [['seconds', ...columns.map(({ name }) => name)].join('\t')];
-  // Lines of one run share their points in time; lines of several runs do not.
+  // Lines of the same run share timestamps; lines of different runs do not.
   const isShared = lines.every((line) => line.view === view);
   if (!isShared) return lines.map((line) => chartTable([line], range)).join('\n\n');
   for (let i = 0; view && i < view.length; i += 1) {
@@ -114,7 +114,7 @@ export function chartTable(lines: readonly ExportedLine[], range: Range | null):
   return rows.join('\n');
 }
 
-/** A column for the line, and two for the edges of its band if these are separate data. */
+/** One column for the line, and two more if its band's edges are named. */
 function exportedColumns({ label, columns: of, view: { edges } }: ExportedLine) {
   const edge = (statistic: 'min' | 'max') =>
     edges ? [{ name: `${label}: ${edges[statistic]}`, of, statistic }] : [];

@@ -54,7 +54,7 @@ it('waits after a slow redraw', () => {
   expect(draw).toHaveBeenCalledTimes(2);
 });
 
-it('draws when a pixel can have changed, and never drops the last change', () => {
+it('draws when a pixel could have changed, and never drops the last change', () => {
   const chartGroup = new ChartGroup();
   chartGroup.interval = () => 480;
   const drawn: number[] = [];

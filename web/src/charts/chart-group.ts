@@ -1,5 +1,5 @@
-// State shared by the charts of a page: redraw schedule, zoom and crosshair. All listeners run in
-// the same animation frame, but not before a chart can have changed by a pixel. They do not run
+// State shared by the charts on a page: redraw schedule, zoom and crosshair. All listeners run in
+// the same animation frame, but not before a chart could have changed by a pixel. They do not run
 // while drawing is paused or the page is hidden (browsers suspend the animation frames of hidden
 // pages).
 
@@ -12,14 +12,14 @@ export interface Range {
 /** Maximum redraw interval in ms. Values in long runs are at most this old. */
 const MAX_INTERVAL_MS = 1000;
 
-/** Time per pixel of a chart that is `width` pixels wide, in milliseconds. */
+/** Milliseconds per pixel in a chart that is `width` pixels wide. */
 export const msPerPixel = ({ from, to }: Range, width: number): number =>
   Math.min(MAX_INTERVAL_MS, ((to - from) * 1000) / Math.max(1, width));
 
 type Listener = () => void;
 
 /**
- * Idle time after a redraw, as a multiple of the time that the redraw took. Redraws thus take at
+ * Idle time after a redraw, as a multiple of the redraw's duration. Redraws thus take at
  * most a tenth of a core and do not disturb the run on a slow host.
  */
 const IDLE_RATIO = 9;
@@ -43,7 +43,7 @@ export class ChartGroup {
 
   /**
    * Schedules a redraw. If `isUrgent`, it happens in the next frame. Otherwise, it happens in the
-   * first frame in which a chart can have moved by a pixel, or later if drawing is slow.
+   * first frame in which a chart could have moved by a pixel, or later if drawing is slow.
    */
   request(isUrgent = false) {
     if (this.paused || this.frame !== 0) return;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { binaryStep, isLabeled, timeLabel, timeTicks, withoutZeros } from './chart-js';
+import { binaryStep, isLabeled, timeLabel, timeTicks, trimZeros } from './chart-js';
 
 const KIB = 1024;
 const MIB = KIB * KIB;
@@ -71,4 +71,4 @@ it.each([
   ['100 k', '100 k'],
   ['1,200', '1,200'],
   ['0', '0'],
-])('a tick label of %s is %s', (text, label) => expect(withoutZeros(text)).toBe(label));
+])('trims the tick label %s to %s', (text, label) => expect(trimZeros(text)).toBe(label));

@@ -1,4 +1,4 @@
-// Chart.js setup: registered components, axes, and the options of all charts. There is no animation
+// Chart.js setup: registered components, axes, and options for all charts. There is no animation
 // and no parsing, and colors come from CSS tokens.
 import {
   BarController,
@@ -30,7 +30,7 @@ Chart.defaults.animation = false;
 Chart.defaults.font.size = 11;
 Chart.defaults.font.family = '"Inter Variable", Inter, system-ui, sans-serif';
 
-/** Width of the y axis in pixels. It is the same in all charts, so that their time axes align. */
+/** Y-axis width in pixels, the same in all charts so that their time axes align. */
 const AXIS_WIDTH = 66;
 
 /** The value of a CSS color token, such as `app`. */
@@ -62,15 +62,15 @@ export function timeLabel(seconds: number, step: number): string {
 }
 
 /**
- * Possible distances between time ticks, in seconds. Distances below one second are powers of ten
- * times 1, 2 or 5.
+ * Possible intervals between time ticks, in seconds. Intervals below one second are 1, 2 or 5 times
+ * a power of ten.
  */
 const TIME_STEPS = [
   ...[1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800],
   ...[3600, 7200, 14_400, 21_600, 43_200, 86_400],
 ];
 
-/** Returns the tick distance that results in at most `most` ticks in a range of `seconds`. */
+/** Returns a tick interval that yields at most `most` ticks in a range of `seconds`. */
 function timeStep(seconds: number, most: number): number {
   const rough = seconds / most;
   const power = 10 ** Math.floor(Math.log10(Math.max(rough, 1e-6)));
@@ -81,13 +81,13 @@ function timeStep(seconds: number, most: number): number {
 
 const MAX_TIME_TICKS = 7;
 /** In pixels. */
-const TIME_TICK_DISTANCE = 60;
+const MIN_TIME_TICK_SPACING = 60;
 
 /**
- * Returns ticks at round times for an axis of `width` pixels, and their distance, all in seconds.
+ * Returns ticks at round times for an axis of `width` pixels, and their interval, all in seconds.
  */
 export function timeTicks({ min, max, width }: { min: number; max: number; width: number }) {
-  const fitting = Math.floor(width / TIME_TICK_DISTANCE);
+  const fitting = Math.floor(width / MIN_TIME_TICK_SPACING);
   const step = timeStep(max - min, Math.max(1, Math.min(MAX_TIME_TICKS, fitting)));
   const first = Math.ceil(min / step - 1e-9);
   const last = Math.floor(max / step + 1e-9);
@@ -115,7 +115,7 @@ export function timeAxis(range: Axis) {
   };
 }
 
-/** If a logarithmic axis has fewer decades than this, ticks at 2 and 5 are labeled too. */
+/** If a logarithmic axis has fewer decades than this, ticks at 2 and 5 are also labeled. */
 const FEW_DECADES = 1.6;
 const MIN_LABELS = 2;
 
@@ -126,19 +126,19 @@ function leadingDigits(value: number): number {
   return Math.abs(leading - nearest) < 1e-6 ? nearest : leading;
 }
 
-/** Which leading digits get a label, from the fewest labels to the most. */
+/** Rules for which leading digits are labeled, from the fewest labels to the most. */
 const LABELED: readonly ((leading: number) => boolean)[] = [
   (leading) => leading === 1,
   (leading) => [1, 2, 5].includes(leading),
   (leading) => Number.isInteger(leading),
   (leading) => Number.isInteger(leading * 2),
 ];
-/** Numbers of parts into which to divide the range, for an axis without such ticks. */
+/** Divisors of the range that set the label interval if no rule labels enough ticks. */
 const PARTS = [2, 4, 8, 16];
 const MIN_SPACED_LABELS = 3;
 
-/** Returns 1, 2 or 5 times a power of ten: the largest one that is not above the distance. */
-function roundedDown(distance: number): number {
+/** Rounds down to 1, 2 or 5 times a power of ten. */
+function roundDown(distance: number): number {
   const power = 10 ** Math.floor(Math.log10(distance));
   return ([5, 2].find((factor) => factor * power <= distance) ?? 1) * power;
 }
@@ -147,8 +147,8 @@ const isMultiple = (value: number, step: number) =>
   Math.abs(value / step - Math.round(value / step)) < 1e-6;
 
 /**
- * Returns true if a tick of a logarithmic axis gets a label. The fewest leading digits that result
- * in at least two labels are used, or otherwise multiples of a round distance.
+ * Returns true if a tick on a logarithmic axis is labeled. Uses the first rule that labels at least
+ * two ticks. If there is none, labels multiples of a round interval.
  */
 export function isLabeled(value: number, ticks: readonly { value: number }[]): boolean {
   const digits = ticks.map((tick) => leadingDigits(tick.value));
@@ -158,14 +158,14 @@ export function isLabeled(value: number, ticks: readonly { value: number }[]): b
   if (isRound) return isRound(leadingDigits(value));
   const values = ticks.map((tick) => tick.value);
   const range = (values.at(-1) ?? value) - (values[0] ?? value);
-  const step = PARTS.map((parts) => roundedDown(range / parts)).find(
+  const step = PARTS.map((parts) => roundDown(range / parts)).find(
     (step) => values.filter((one) => isMultiple(one, step)).length >= MIN_SPACED_LABELS,
   );
   return step === undefined || isMultiple(value, step);
 }
 
 /** Tick labels omit trailing zeros: 3.5 k instead of 3.50 k. */
-export const withoutZeros = (text: string): string =>
+export const trimZeros = (text: string): string =>
   text.replace(/(\d)\.0+(?!\d)|(\.\d*?[1-9])0+(?!\d)/, '$1$2');
 
 /**
@@ -194,7 +194,7 @@ export function valueAxis(
       callback: (value: number | string, _: number, ticks: readonly { value: number }[]) =>
         isLog && decades && !isLabeled(Number(value), ticks)
           ? null
-          : withoutZeros(label(Number(value))),
+          : trimZeros(label(Number(value))),
     },
   };
 }
@@ -202,7 +202,7 @@ export function valueAxis(
 const BINARY_STEPS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 
 /**
- * Returns the tick distance in bytes: a power of two in KiB, MiB or GiB, with at most five steps up
+ * Returns the tick interval in bytes: a power of two in KiB, MiB or GiB, with at most five steps up
  * to `max`.
  */
 export function binaryStep(max: number): number {
@@ -260,7 +260,7 @@ export const COMMON = {
 } satisfies ChartOptions<'line'>;
 
 /**
- * Options of a line chart without zoom whose x axis has categories, such as block sizes or rounds.
+ * Options for a line chart without zoom and with a category axis, such as block sizes or rounds.
  */
 export const categoryOptions = (y: object): ChartOptions<'line'> => ({
   ...COMMON,

@@ -1,4 +1,4 @@
-// Menu of a chart: change its scale, save it as PNG, copy its data.
+// Chart menu: change the scale, save as PNG, copy the data.
 import { Button } from '@mantine/core';
 import { copyText } from '../ui/clipboard';
 import { MenuButton } from '../ui/menu-button';
@@ -9,7 +9,7 @@ interface ChartMenuProps {
   /** Undefined if the scale is fixed. */
   scale?: { isLog: boolean; setIsLog: (isLog: boolean) => void };
   image: () => HTMLCanvasElement | null;
-  /** Undefined if the data is also in a table next to the chart. */
+  /** Undefined if an adjacent table already contains the data. */
   table?: () => string;
 }
 

@@ -1,10 +1,10 @@
-// A crosshair shared by the charts of a group: hovering over one chart marks the same time in all
+// A crosshair shared by the charts in a group: hovering over one chart marks the same time in all
 // of them. The crosshair is an element above the canvas, so that moving it does not redraw charts.
 import type { Chart } from 'chart.js';
 import type { PointerEvent } from 'react';
 import type { ChartGroup, Range } from './chart-group';
 
-/** Area in which a chart draws its range, in pixels of its canvas. */
+/** Plot area of a chart, in canvas pixels, and the time range that it shows. */
 export interface Plot {
   left: number;
   right: number;

@@ -5,7 +5,7 @@ import { useMemo, useRef } from 'react';
 import { Bar } from 'react-chartjs-2';
 import type { BandPoint } from '../model/compare/curve-band';
 import { count, latency, text } from '../model/format/numbers';
-import { type Buckets, bars, countOf, curve } from '../model/series/histogram';
+import { type Buckets, bars, curve, totalCount } from '../model/series/histogram';
 import { dashPattern, type LineStyle } from '../model/series/line-style';
 import { chartImage } from './chart-export';
 import { COMMON, token, valueAxis, withAlpha } from './chart-js';
@@ -17,7 +17,7 @@ const formatLatency = (ns: number | null) => text(latency(ns));
 export interface Distribution extends LineStyle {
   label: string;
   buckets: Buckets;
-  /** Range of the runs of a group at each point of the curve. */
+  /** Range of the group's runs at each point of the curve. */
   band?: readonly BandPoint[];
 }
 
@@ -58,7 +58,7 @@ export function HistogramChart({ title, of, tableHint }: ChartProps & { of: Dist
           data={data}
           options={histogramOptions(drawn.length)}
           role="img"
-          aria-label={`${title}: ${count(countOf(of.buckets))} latencies${labelSuffix(tableHint)}`}
+          aria-label={`${title}: ${count(totalCount(of.buckets))} latencies${labelSuffix(tableHint)}`}
         />
       </div>
     </section>
@@ -99,7 +99,7 @@ export function PercentileChart({
   of,
   tableHint,
 }: ChartProps & { of: readonly Distribution[] }) {
-  const data = useMemo(() => curvesOf(of), [of]);
+  const data = useMemo(() => toChartData(of), [of]);
   const maxNines = Math.max(2, ...data.datasets.map((set) => set.data.at(-1)?.x ?? 0));
   return (
     <PlotCard
@@ -112,7 +112,7 @@ export function PercentileChart({
   );
 }
 
-function curvesOf(of: readonly Distribution[]): ChartData<'line', { x: number; y: number }[]> {
+function toChartData(of: readonly Distribution[]): ChartData<'line', { x: number; y: number }[]> {
   const line = ({ label, buckets, color, dash }: Distribution) => ({
     label,
     data: curve(buckets).map(({ nines, ns }) => ({ x: nines, y: Math.max(1, ns) })),
@@ -122,7 +122,7 @@ function curvesOf(of: readonly Distribution[]): ChartData<'line', { x: number; y
   return { datasets: [...of.map(line), ...of.flatMap(bandOf)] };
 }
 
-/** The two edges of a band. The area between them is filled. */
+/** A band's two edges. The area between them is filled. */
 function bandOf({ label, color, band = [] }: Distribution) {
   if (band.length === 0) return [];
   const edge = (side: 'low_ns' | 'high_ns') => ({

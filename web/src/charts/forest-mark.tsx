@@ -40,8 +40,8 @@ export function ForestRow({
       )}
       {interval_percent && mark.beyondLow === null && <End x={x(mark.low)} />}
       {interval_percent && mark.beyondHigh === null && <End x={x(mark.high)} />}
-      <Beyond side={-1} percent={mark.beyondLow} point={x(mark.point)} />
-      <Beyond side={1} percent={mark.beyondHigh} point={x(mark.point)} />
+      <OffScaleArrow side={-1} percent={mark.beyondLow} point={x(mark.point)} />
+      <OffScaleArrow side={1} percent={mark.beyondHigh} point={x(mark.point)} />
       {![mark.beyondLow, mark.beyondHigh].includes(percent) && (
         <circle cx={x(mark.point)} cy={MIDDLE} r={interval_percent ? 4 : 2.5} />
       )}
@@ -51,15 +51,15 @@ export function ForestRow({
 
 const End = ({ x }: { x: number }) => <path className="interval" d={`M${x} ${MIDDLE - 4}v8`} />;
 
-interface BeyondProps {
+interface OffScaleArrowProps {
   side: -1 | 1;
   percent: number | null;
-  /** Position of the change, which the number must not cover. */
+  /** Position of the change's point, which the label must not cover. */
   point: number;
 }
 
-/** An arrow at an end of the plot, with the number that is outside of the plot. */
-function Beyond({ side, percent, point }: BeyondProps) {
+/** An arrow at one end of the plot, labeled with the value beyond that end. */
+function OffScaleArrow({ side, percent, point }: OffScaleArrowProps) {
   if (percent === null) return null;
   const tip = side < 0 ? 0 : WIDTH;
   const base = tip - side * HEAD.length;

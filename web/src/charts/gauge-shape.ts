@@ -1,4 +1,4 @@
-// Geometry of the depth gauge. I/Os and bytes are two flows through the layers of the host, each
+// Geometry of the depth gauge. I/Os and bytes are two flows through the host's layers, each
 // with its own scale. The counts are in `model/gauge`.
 
 import type { Gauge, Layer, LayerFlow } from '../api';
@@ -7,13 +7,13 @@ import { LAYERS } from '../model/gauge/layers';
 /** Size of the drawing, in SVG user units, like all lengths in this file. */
 export const WIDTH = 356;
 export const HEIGHT = 500;
-/** y of the top edge of each layer, followed by the bottom edge of the last one. */
+/** y of each layer's top edge, followed by the last layer's bottom edge. */
 export const DEPTHS = [0, 64, 216, 368, HEIGHT] as const;
 /** x of the lead's rope. */
 export const ROPE_X = 128;
 /** y at which the flows start. */
 export const TOP = 32;
-/** Color tokens of the layers. */
+/** Color tokens for the layers. */
 export const LAYER_COLORS = {
   application: 'app',
   page_cache: 'cache',
@@ -21,7 +21,7 @@ export const LAYER_COLORS = {
   device: 'device',
 } as const;
 
-/** x of the center of each flow. */
+/** x of each flow's center. */
 const CENTERS = { ios: 196, bytes: 300 };
 const FULL_WIDTH = 76;
 /** Minimum width of a flow, so that small counts are visible. */
@@ -29,7 +29,7 @@ const MIN_WIDTH = 2;
 /** Maximum width of the foreign I/O column, and its distance from the flow. */
 const FOREIGN_WIDTH = 12;
 const FOREIGN_GAP = 5;
-/** Distance between the end of a flow in the device and the bottom of the drawing. */
+/** Distance from the end of a flow in the device to the bottom of the drawing. */
 const BOTTOM_MARGIN = 34;
 /** Length of a flow that ends at an unknown depth. */
 const UNKNOWN_LENGTH = 46;
@@ -54,7 +54,7 @@ export interface FlowShape {
 export function flowShapes(gauge: Gauge): FlowShape[] {
   return (['ios', 'bytes'] as const).map((kind) => {
     const x = CENTERS[kind];
-    return { kind, x, paths: pathsOf(gauge, kind, x), foreign: foreignPath(gauge, kind, x) };
+    return { kind, x, paths: flowPaths(gauge, kind, x), foreign: foreignPath(gauge, kind, x) };
   });
 }
 
@@ -62,7 +62,7 @@ export function flowShapes(gauge: Gauge): FlowShape[] {
 const maxOf = ({ issued, past_cache, reached }: Gauge, kind: keyof LayerFlow) =>
   Math.max(issued[kind], past_cache?.[kind] ?? 0, reached?.[kind] ?? 0);
 
-function pathsOf(gauge: Gauge, kind: keyof LayerFlow, x: number): FlowPath[] {
+function flowPaths(gauge: Gauge, kind: keyof LayerFlow, x: number): FlowPath[] {
   const { bypassed } = gauge;
   const issued = gauge.issued[kind];
   if (issued === 0) return [];
@@ -87,7 +87,7 @@ function pathsOf(gauge: Gauge, kind: keyof LayerFlow, x: number): FlowPath[] {
   return paths;
 }
 
-/** Foreign I/O starts in the block layer. Its scale is that of the flow. */
+/** Foreign I/O starts in the block layer and has the same scale as the flow. */
 function foreignPath(gauge: Gauge, kind: keyof LayerFlow, x: number): string | null {
   const count = gauge.foreign?.[kind] ?? 0;
   if (count === 0) return null;

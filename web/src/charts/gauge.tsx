@@ -18,7 +18,7 @@ import {
 } from './gauge-shape';
 import './charts.css';
 
-/** Background opacity of the layers. */
+/** Background opacity for each layer. */
 const OPACITIES = [0.05, 0.08, 0.11, 0.17];
 const LABELS = ['Application', 'Page cache', 'Filesystem|and block layer', 'Device'];
 /**

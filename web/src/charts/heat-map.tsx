@@ -4,7 +4,7 @@ import { memo, useCallback, useEffect, useMemo, useRef } from 'react';
 import type { HeatSource } from '../model/fold/heat-source';
 import { latency, plural, text } from '../model/format/numbers';
 import {
-  extentOf,
+  findExtent,
   type HeatColumn,
   intensity,
   rateOf,
@@ -19,11 +19,11 @@ import { whileVisible } from './while-visible';
 interface HeatMapProps {
   heat: HeatSource;
   chartGroup: ChartGroup;
-  /** Range to show without zoom, evaluated at every flush. */
+  /** Range to show when not zoomed, evaluated at every flush. */
   fullRange: () => Range;
 }
 
-/** In pixels. The same as the axis width of other charts, so that the time axes align. */
+/** In pixels. Equals the axis width in other charts, so that the time axes align. */
 const LEFT = 66;
 const BOTTOM = 22;
 const TOP = 6;
@@ -91,7 +91,7 @@ function legendText(columns: readonly HeatColumn[], origin: number, { crosshair 
   const ios = [...column.counts.values()].reduce((sum, count) => sum + count, 0);
   const low = text(latency(rowStart(Math.min(...rows))));
   const high = text(latency(rowStart(Math.max(...rows) + 1)));
-  return `${plural(ios, 'I/O')} in ${low} to ${high}`;
+  return `${plural(ios, 'I/O')} from ${low} to ${high}`;
 }
 
 function plotOf(canvas: HTMLCanvasElement | null, range: Range): Plot | null {
@@ -119,10 +119,10 @@ function draw(
   ctx.font = '11px "Inter Variable", Inter, system-ui, sans-serif';
   const xOf = (seconds: number) =>
     area.left + ((seconds - range.from) / (range.to - range.from)) * (area.right - area.left);
-  const extent = extentOf(columns);
+  const extent = findExtent(columns);
   if (!extent) return;
   drawTimeAxis(ctx, range, area, xOf);
-  // Round to doublings, so that the axis rarely changes.
+  // Round to powers of two, so that the axis rarely changes.
   const first = Math.floor(extent.first / 4) * 4 - 4;
   const last = Math.ceil((extent.last + 1) / 4) * 4 + 4;
   const rowHeight = (area.bottom - area.top) / (last - first);

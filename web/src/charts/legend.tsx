@@ -1,4 +1,4 @@
-// The legend of a chart, with values at the crosshair. The chart writes the values directly into
+// A chart's legend, with values at the crosshair. The chart writes the values directly into
 // the DOM, because they change with every frame. An entry can be a button that hides its line.
 import type { Ref } from 'react';
 import { dashPattern, type LineStyle, POINT_PATHS } from '../model/series/line-style';

@@ -37,8 +37,8 @@ it('distinguishes overloaded rates from sustained ones by shape and color', () =
   expect(named('Sustained')).toMatchObject({ data: [{ x: 400, y: 400 }], pointStyle: 'circle' });
   expect(named('Overloaded')).toMatchObject({ data: [{ x: 800, y: 500 }], pointStyle: 'triangle' });
   expect(named('Disturbed')).toMatchObject({ pointStyle: 'rectRot' });
-  // The first datasets are drawn on top. The line has no points of its own, which would hide
-  // theirs.
+  // The first datasets are drawn on top. The line has no points of its own, because they would hide
+  // the others.
   expect(datasets.indexOf(named('Overloaded') as never)).toBeLessThan(
     datasets.indexOf(named('Achieved') as never),
   );

@@ -1,4 +1,4 @@
-// Charts of a load–latency curve: latency percentiles over achieved IOPS, and achieved IOPS over
+// Charts for a load–latency curve: latency percentiles over achieved IOPS, and achieved IOPS over
 // offered IOPS. Lazy-loaded with Chart.js.
 import { useComputedColorScheme } from '@mantine/core';
 import type { ChartData, ChartOptions } from 'chart.js';
@@ -39,7 +39,7 @@ const dataset = (label: string, data: XY[], index: number) => {
   };
 };
 
-/** The range in which the saturation point lies. */
+/** The range that contains the saturation point. */
 function bracket({ saturation, upper }: LoadCurveResults) {
   if (saturation == null || upper == null) return {};
   return {
@@ -78,9 +78,9 @@ const CLASS_POINTS = [
   { name: 'disturbed', label: 'Disturbed', color: 'run-gray', point: 'rectRot' },
 ] as const;
 
-/** A cross over the point of an overloaded rate. */
+/** A cross on top of the points of overloaded rates. */
 const EARLY = {
-  label: 'Ended early, because the backlog grew',
+  label: 'Ended early because the backlog grew',
   color: 'run-rose',
   point: 'crossRot',
 } as const;
@@ -91,7 +91,7 @@ interface PointStyle {
   point: PointMark;
 }
 
-/** A dataset of points without a line. */
+/** A dataset that shows points without a line. */
 const pointsOf = ({ label, color, point }: PointStyle, data: XY[]) => ({
   label,
   data,

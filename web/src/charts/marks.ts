@@ -1,4 +1,4 @@
-// Annotations of a run in a time chart, drawn as numbered vertical lines.
+// A run's annotations in a time chart, drawn as numbered vertical lines.
 import type { AnnotationOptions } from 'chartjs-plugin-annotation';
 import type { Mark } from '../model/run/marks';
 import { token } from './chart-js';

@@ -1,4 +1,4 @@
-// Time series of several groups in the same charts, and their percentile curves. Lazy-loaded with
+// Time series of multiple groups in the same charts, and their percentile curves. Lazy-loaded with
 // Chart.js.
 import { useComputedColorScheme } from '@mantine/core';
 import { useCallback, useMemo } from 'react';
@@ -9,24 +9,24 @@ import type { Column } from '../model/series/columns';
 import type { LineStyle } from '../model/series/line-style';
 import { ChartGroup } from './chart-group';
 import { type Distribution, PercentileChart } from './distribution';
-import { type Panel, panelsOf } from './panels';
+import { getPanels, type Panel } from './panels';
 import { TimeChart } from './time-chart';
 import { ZoomRow } from './zoom-row';
 
 interface OverlaidGroup extends LineStyle {
   label: string;
   view: SeriesView;
-  /** Medians of the results of whole runs. A column without one shows its mean over time. */
+  /** Medians of whole-run results. A column that has none shows its mean over time. */
   whole: { [name in Column]?: number | null };
 }
 
-/** Charts to show, with columns that combine all directions. */
+/** The charts to show. Their columns combine all directions. */
 const OVERLAID: readonly { panel: string; title: string; column: Column }[] = [
   { panel: 'iops', title: 'IOPS', column: 'iops' },
   { panel: 'latency', title: 'p99 latency', column: 'lat_p99_ns' },
   { panel: 'bandwidth', title: 'Bandwidth', column: 'bytes_per_second' },
 ];
-const PANELS = panelsOf({ reads: true, writes: true, trims: true });
+const PANELS = getPanels({ reads: true, writes: true, trims: true });
 
 interface OverlayProps {
   groups: readonly OverlaidGroup[];
@@ -62,8 +62,8 @@ export default function OverlayCharts({ groups, curves, longest_s }: OverlayProp
       </div>
       {isBanded && (
         <p className="mute small">
-          Lines are the median of the runs of a group at the same time since the start of the
-          measurement, and bands span the lowest to the highest run.
+          Each line is the median of a group’s runs at the same time since the start of the
+          measurement, and its band spans the range from the lowest to the highest run.
         </p>
       )}
     </section>

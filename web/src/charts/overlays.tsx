@@ -1,13 +1,13 @@
 // Loads the time series of compared groups, aligned at the start of the measurement, and shows them
 // in the same charts: the median of the runs with a band from the lowest to the highest run.
-// Latency percentiles are those of one run, with the range of all runs.
+// Latency percentiles are from one run, with a band for the range of all runs.
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useMemo } from 'react';
 import type { Comparison, GroupSeries } from '../api';
 import { compareSeriesQuery } from '../api/queries';
 import { curveBand } from '../model/compare/curve-band';
 import { groupSeriesView, seriesParameters } from '../model/compare/group-time-series';
-import { includedRuns, representative } from '../model/compare/metrics';
+import { includedRuns, representativeRun } from '../model/compare/metrics';
 import { plural } from '../model/format/numbers';
 import { latencyOf } from '../model/run/reported-latency';
 import { lineStyle } from '../model/series/line-style';
@@ -31,8 +31,8 @@ export function Overlays({ comparison, runLabel = numberLabel }: OverlaysProps) 
     ...compareSeriesQuery(parameters),
     enabled: !isSaved,
   });
-  const groups = useMemo(() => groupsOf(comparison, runLabel), [comparison, runLabel]);
-  const lines = useMemo(() => linesOf(comparison, groups, data), [comparison, groups, data]);
+  const groups = useMemo(() => listGroups(comparison, runLabel), [comparison, runLabel]);
+  const lines = useMemo(() => toLines(comparison, groups, data), [comparison, groups, data]);
   const curves = useMemo(
     () =>
       groups
@@ -50,7 +50,7 @@ export function Overlays({ comparison, runLabel = numberLabel }: OverlaysProps) 
         .filter(({ buckets }) => buckets.length > 0),
     [groups, comparison],
   );
-  // The axis ends at the end of the longest run.
+  // The axis ends when the longest run ends.
   const longest_s = Math.max(...comparison.runs.map((run) => (run.duration_ms ?? 0) / 1000)) || 1;
   return (
     <Suspense fallback={<div style={{ minHeight: 480 }} />}>
@@ -60,10 +60,10 @@ export function Overlays({ comparison, runLabel = numberLabel }: OverlaysProps) 
   );
 }
 
-/** The groups that have runs, and the run of each group whose percentiles are shown. */
-function groupsOf(comparison: Comparison, runLabel: (run: number) => string) {
+/** Groups that have runs, each with the run whose percentiles are shown. */
+function listGroups(comparison: Comparison, runLabel: (run: number) => string) {
   return comparison.groups.flatMap(({ label, runs }, group) => {
-    const compared = representative(comparison, group);
+    const compared = representativeRun(comparison, group);
     if (!compared) return [];
     const name =
       runs.length > 1
@@ -73,10 +73,10 @@ function groupsOf(comparison: Comparison, runLabel: (run: number) => string) {
   });
 }
 
-/** Returns no lines while `series` still belongs to other groups. */
-function linesOf(
+/** Returns no lines while `series` is still that of other groups. */
+function toLines(
   comparison: Comparison,
-  groups: ReturnType<typeof groupsOf>,
+  groups: ReturnType<typeof listGroups>,
   series: GroupSeries | undefined,
 ) {
   if (series?.groups.length !== comparison.groups.length) return [];

@@ -1,4 +1,4 @@
-// The charts of a run, in one chart group. Lazy-loaded, because Chart.js is not needed for the
+// A run's charts, in one chart group. Lazy-loaded, because Chart.js is not needed for the
 // first paint.
 import { useComputedColorScheme } from '@mantine/core';
 import { useMemo } from 'react';

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { panelsOf } from './panels';
+import { getPanels } from './panels';
 
 it('labels CPU shares with the cores they refer to', () => {
-  const cpu = panelsOf({ reads: true, writes: false, trims: false }).find(
+  const cpu = getPanels({ reads: true, writes: false, trims: false }).find(
     ({ key }) => key === 'cpu',
   );
   expect(cpu?.lines.map(({ label }) => label)).toEqual([

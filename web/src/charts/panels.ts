@@ -14,7 +14,7 @@ import { DIRECTION_LABELS } from '../model/run/summary';
 import type { Column } from '../model/series/columns';
 import type { LineStyle } from '../model/series/line-style';
 
-/** A line that shows one column or the sum of several. */
+/** A line that shows one column or the sum of multiple columns. */
 export interface PanelLine extends LineStyle {
   label: string;
   columns: readonly Column[];
@@ -48,9 +48,7 @@ export interface Directions {
   trims: boolean;
 }
 
-/**
- * Limits for dirty memory: start of background writeback, and throttling of writers (`vm.dirty_*`).
- */
+/** Limits (`vm.dirty_*`) at which background writeback starts and writers are throttled. */
 export interface DirtyLimits {
   dirty_background_bytes?: number | null;
   dirty_bytes?: number | null;
@@ -59,8 +57,8 @@ export interface DirtyLimits {
 const format = (figure: (value: number | null) => Figure) => (value: number | null) =>
   text(figure(value));
 
-/** The panels of a run. If the run writes, the dirty limits of its host are shown. */
-export function panelsOf(directions: Directions, limits: DirtyLimits = {}): Panel[] {
+/** A run's panels. If the run writes, they include its host's dirty limits. */
+export function getPanels(directions: Directions, limits: DirtyLimits = {}): Panel[] {
   return [
     {
       key: 'iops',
@@ -96,7 +94,7 @@ export function panelsOf(directions: Directions, limits: DirtyLimits = {}): Pane
       scale: 'binary log',
       format: format(bytes),
       lines: memory(directions),
-      thresholds: directions.writes ? thresholdsOf(limits) : [],
+      thresholds: directions.writes ? dirtyThresholds(limits) : [],
     },
     {
       key: 'cpu',
@@ -130,8 +128,8 @@ const TARGET_DIRTY: PanelLine = {
   sparse: true,
 };
 /**
- * CPU shares of the runner are relative to one core and can exceed 100 %; those of the host are
- * relative to all cores.
+ * The runner's CPU shares are relative to one core and can exceed 100 %; the host's are relative to
+ * all cores.
  */
 const CPU: PanelLine[] = [
   { label: 'Runner user (one core)', columns: ['process_user'], color: 'app' },
@@ -145,7 +143,7 @@ const memory = ({ writes }: Directions): PanelLine[] => [
   ...(writes ? [TARGET_DIRTY] : []),
 ];
 
-function thresholdsOf({
+function dirtyThresholds({
   dirty_background_bytes: background,
   dirty_bytes: limit,
 }: DirtyLimits): Threshold[] {

@@ -1,6 +1,6 @@
 // Chart.js plugins that are not needed for the first paint. The annotation plugin is loaded when a
-// chart has annotations. The zoom plugin, with its gesture library, is loaded at the first
-// interaction with the page, or earlier on touch screens.
+// chart has annotations. The zoom plugin, with its gesture library, is loaded on the first
+// interaction with the page, or immediately on touch screens.
 import { Chart, type Plugin } from 'chart.js';
 import { onDemand } from '../ui/on-demand';
 
@@ -12,12 +12,12 @@ function register(plugin: Plugin) {
 
 export const annotations = onDemand(async () => {
   const { default: plugin } = await import('chartjs-plugin-annotation');
-  // The plugin creates its state for a chart in the `beforeInit` hook, which does not run for
+  // The plugin sets up its per-chart state in the `beforeInit` hook, which does not run for
   // existing charts.
   register({ ...plugin, start: plugin.beforeInit });
 });
 
-/** Load at the first interaction. */
+/** Load on the first interaction. */
 const zoom = onDemand(async () => {
   const { default: plugin } = await import('chartjs-plugin-zoom');
   register(plugin);

@@ -1,12 +1,12 @@
-// The cached pages of a file as a strip of cells. The height of a bar is the cached share of its
-// cell. The caption has the same information.
+// The cached pages of a file as a strip of cells. The height of a bar is its cell's cached share.
+// The caption contains the same information.
 import { cachedRanges, cacheMapText } from '../model/run/targets';
 import './charts.css';
 
 const WIDTH = 512;
 const HEIGHT = 26;
 
-/** `cells` are cached percentages. */
+/** `cells`: percentage of each cell that is cached. */
 export function ResidencyMap({
   label,
   cells,

@@ -1,5 +1,4 @@
-// Plots of a test according to the SNIA specification, named as in the specification. Lazy-loaded
-// with Chart.js.
+// Plots of an SNIA test, titled as in the specification. Lazy-loaded with Chart.js.
 import { useComputedColorScheme } from '@mantine/core';
 import type { ChartData, ChartOptions } from 'chart.js';
 import type { SniaResults, TrackingVariable } from '../api';
@@ -8,8 +7,8 @@ import { dashPattern, lineStyle } from '../model/series/line-style';
 import {
   blocksOf,
   blockText,
-  byBlock,
   convergence,
+  mixLines,
   SNIA_METRICS,
   type SniaLine,
 } from '../model/study/snia';
@@ -44,7 +43,7 @@ export default function SniaCharts({ results }: { results: SniaResults }) {
         <LinesChart
           title={`${label}, all R/W mixes and block sizes`}
           labels={blocks.map(blockText)}
-          lines={byBlock(results, metric)}
+          lines={mixLines(results, metric)}
           unit={unit}
         />
       )}

@@ -1,4 +1,4 @@
-// Shows each run of each group as a dot, with the median. Dots with equal values are stacked.
+// Shows each run in each group as a dot, with the median. Dots with equal values are stacked.
 import type { ComparedMetric, Comparison } from '../api';
 import { formatValue, includedRuns } from '../model/compare/metrics';
 import { lineStyle } from '../model/series/line-style';
@@ -6,7 +6,7 @@ import './charts.css';
 
 const WIDTH = 320;
 const HEIGHT = 26;
-/** Distance of the outermost dots from the edge of the plot. */
+/** Distance from the outermost dots to the edge of the plot. */
 const MARGIN = 8;
 const DOT = 3.5;
 

@@ -1,4 +1,4 @@
-// Charts of a sweep: a metric over the values of one option, with confidence intervals, and latency
+// Sweep charts: a metric over the values of one option, with confidence intervals, and latency
 // over IOPS. Lazy-loaded with Chart.js.
 import { useComputedColorScheme } from '@mantine/core';
 import type { ChartData, ChartOptions } from 'chart.js';
@@ -50,7 +50,7 @@ function SweepChart({ metric, results, axis }: SweepChartsProps & { metric: Swee
 const legendOf = (lines: readonly SweepLine[]) =>
   lines.length > 1 ? lines.map(({ label }, index) => ({ label, ...lineStyle(index) })) : [];
 
-/** The line of the medians. It is drawn above the band of the intervals. */
+/** The line through the medians. It is drawn on top of the interval band. */
 function datasets({ label, points }: SweepLine, index: number) {
   const { color, dash } = lineStyle(index);
   const bound = (side: 'low' | 'high') =>

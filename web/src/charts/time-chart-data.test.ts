@@ -2,8 +2,8 @@ import type { Chart } from 'chart.js';
 import { expect, it } from 'vitest';
 import type { SeriesView, XY } from '../model/fold/series-view';
 import { ChartGroup } from './chart-group';
-import { panelsOf } from './panels';
-import { chartUpdater, polylinesOf } from './time-chart-data';
+import { getPanels } from './panels';
+import { chartUpdater, toPolylines } from './time-chart-data';
 
 const viewOf = (length: number): SeriesView => ({
   length,
@@ -17,10 +17,10 @@ it.each([
   [0, false],
   [2, true],
 ])('with %d samples, the axes are labeled: %s', (length, isLabeled) => {
-  const [panel] = panelsOf({ reads: true, writes: false, trims: false });
+  const [panel] = getPanels({ reads: true, writes: false, trims: false });
   if (!panel) throw new Error('no panel');
   const view = viewOf(length);
-  const polylines = polylinesOf(panel.lines.map((line) => ({ ...line, view })));
+  const polylines = toPolylines(panel.lines.map((line) => ({ ...line, view })));
   const scales = { x: { ticks: {} }, y: { ticks: {} } };
   const chart = {
     data: { datasets: polylines.map(() => ({})) },

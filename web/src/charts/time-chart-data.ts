@@ -12,10 +12,10 @@ import type { Panel, PanelLine } from './panels';
 import { annotations } from './plugins';
 import { thresholdAnnotations } from './time-chart-options';
 
-/** A line and its data. */
+/** A line and the series that it draws. */
 export interface DrawnLine extends PanelLine {
   view: SeriesView;
-  /** Value to show in the legend without a crosshair; by default, the last value. */
+  /** Value to show in the legend when there is no crosshair; by default, the last value. */
   whole?: () => number | null | undefined;
 }
 
@@ -26,7 +26,7 @@ export interface Polyline {
   points: XY[];
 }
 
-export function polylinesOf(lines: readonly DrawnLine[]): Polyline[] {
+export function toPolylines(lines: readonly DrawnLine[]): Polyline[] {
   const polyline = (line: DrawnLine, statistic: Polyline['statistic']): Polyline => ({
     line,
     statistic,
@@ -47,23 +47,23 @@ export function dataOf(
   const bands = polylines.filter((polyline) => hasEdges(polyline) && polyline.statistic === 'max');
   return {
     datasets: polylines.map((polyline) => ({
-      ...datasetOf(polyline, hidden),
+      ...toDataset(polyline, hidden),
       ...(bands.length > 0 && bandStyle(polyline, bands.length, emphasized)),
     })),
   };
 }
 
-/** Whether the band shows the range of several runs. The edges of such a band are drawn. */
+/** Whether the band is the range of multiple runs. The edges of such bands are drawn. */
 export const hasEdges = ({ line }: Polyline) => line.view.edges !== undefined;
 
-/** Opacities of bands. If there are many, they overlap, so each one is fainter. */
+/** Band opacities. Bands are fainter if there are many of them, because they overlap. */
 const BAND = { few: 0.18, many: 0.09, emphasized: 0.34, faint: 0.03 };
 const EDGE = { normal: 0.55, emphasized: 1, faint: 0.12 };
 const FEW_BANDS = 3;
 /** Opacity of all other lines while one line is emphasized. */
 const FAINT_LINE = 0.25;
 
-/** Edges have the same dash as their line, because eight bands share three colors. */
+/** Band edges use the dash pattern of their line, because eight bands share three colors. */
 function bandStyle({ line, statistic }: Polyline, bands: number, emphasized: string | null) {
   const { label, color, dash } = line;
   const state =
@@ -83,7 +83,7 @@ function bandStyle({ line, statistic }: Polyline, bands: number, emphasized: str
   };
 }
 
-function datasetOf({ line, statistic, points }: Polyline, hidden: ReadonlySet<string>) {
+function toDataset({ line, statistic, points }: Polyline, hidden: ReadonlySet<string>) {
   const { label, color, dash, thin, sparse } = line;
   const isMean = statistic === 'mean';
   return {

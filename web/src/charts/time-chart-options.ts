@@ -1,4 +1,4 @@
-// The Chart.js options of a time chart: axes, zoom, and lines at thresholds.
+// The Chart.js options for a time chart: axes, zoom, and lines at thresholds.
 import type { Chart, ChartOptions } from 'chart.js';
 import type { AnnotationOptions } from 'chartjs-plugin-annotation';
 import { type Dash, dashPattern } from '../model/series/line-style';
@@ -25,13 +25,13 @@ export function withLogarithm(scale: Scale, isLog: boolean): Scale {
   return isBinary ? 'binary' : 'linear';
 }
 
-function yAxisOf({ scale, format }: ChartPanel) {
+function buildYAxis({ scale, format }: ChartPanel) {
   if (scale === 'binary') return { ...valueAxis('linear', format), ...BINARY_AXIS };
   if (scale === 'binary log') return { ...valueAxis('log', format, false), ...BINARY_LOG_AXIS };
   return valueAxis(scale, format);
 }
 
-export function optionsOf(
+export function buildOptions(
   panel: ChartPanel,
   chartGroup: ChartGroup,
   { from, to }: Range,
@@ -42,10 +42,10 @@ export function optionsOf(
   };
   return {
     ...COMMON,
-    // Disable the events of Chart.js, which would redraw the chart on every pointer move. The zoom
+    // Disable Chart.js's events, which would redraw the chart on every pointer move. The zoom
     // plugin has its own listeners.
     events: [],
-    scales: { x: timeAxis({ min: from, max: to }), y: yAxisOf(panel) },
+    scales: { x: timeAxis({ min: from, max: to }), y: buildYAxis(panel) },
     plugins: {
       annotation: { annotations: thresholdAnnotations(panel), clip: false },
       zoom: {
@@ -60,7 +60,7 @@ export function optionsOf(
           enabled: true,
           mode: 'x',
           modifierKey: 'shift',
-          // A swipe does not pan a chart that is not zoomed.
+          // Swipes pan only zoomed charts.
           onPanStart: ({ event }) => event.pointerType !== 'touch' || chartGroup.zoom !== null,
           onPanComplete: zoomToAxis,
         },
@@ -69,13 +69,10 @@ export function optionsOf(
   };
 }
 
-/**
- * Dashes in the order of the thresholds. Labels are in the legend, because they would hide lines in
- * the chart.
- */
+/** Dash patterns by threshold index. The legend has the labels: in the chart, they hide lines. */
 const THRESHOLD_DASHES: readonly Dash[] = ['dotted', 'dash-dot'];
 
-/** Legend entries of the thresholds. */
+/** Legend entries for the thresholds. */
 export const thresholdLines = ({ thresholds = [], format }: ChartPanel) =>
   thresholds.map(({ label, value }, i) => ({
     label: `${label} ${format(value)}`,

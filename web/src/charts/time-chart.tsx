@@ -1,5 +1,5 @@
 // A time chart. It is redrawn at every flush without React, shows the values at the crosshair in
-// its legend, and zooms together with the other charts of its group.
+// its legend, and zooms together with the other charts in its group.
 import { useComputedColorScheme, VisuallyHidden } from '@mantine/core';
 import type { Chart } from 'chart.js';
 import { memo, useEffect, useId, useMemo, useRef, useState } from 'react';
@@ -15,8 +15,8 @@ import { crosshairEvents, placeCrosshair, plotOf } from './crosshair';
 import { Legend } from './legend';
 import { markTexts } from './marks';
 import type { Panel } from './panels';
-import { chartUpdater, type DrawnLine, dataOf, hasEdges, polylinesOf } from './time-chart-data';
-import { isLogarithmic, optionsOf, thresholdLines, withLogarithm } from './time-chart-options';
+import { chartUpdater, type DrawnLine, dataOf, hasEdges, toPolylines } from './time-chart-data';
+import { buildOptions, isLogarithmic, thresholdLines, withLogarithm } from './time-chart-options';
 import { whileVisible } from './while-visible';
 
 type ChartPanel = Omit<Panel, 'lines'>;
@@ -25,7 +25,7 @@ export interface TimeChartProps {
   panel: ChartPanel;
   lines: readonly DrawnLine[];
   chartGroup: ChartGroup;
-  /** Range to show without zoom, evaluated at every flush. */
+  /** Range to show when not zoomed, evaluated at every flush. */
   fullRange: () => Range;
   /** Time ranges to mark, evaluated at every flush. Must be stable between renders. */
   bands?: () => readonly Band[];
@@ -74,14 +74,14 @@ function DrawnChart({
   const legend = useRef<HTMLSpanElement>(null);
   const crosshair = useRef<HTMLElement>(null);
   const summaryId = useId();
-  const polylines = useMemo(() => polylinesOf(lines), [lines]);
+  const polylines = useMemo(() => toPolylines(lines), [lines]);
   const [emphasized, setEmphasized] = useState<string | null>(null);
   const data = useMemo(
     () => dataOf(polylines, hidden, emphasized),
     [polylines, hidden, emphasized],
   );
   const options = useMemo(
-    () => optionsOf(panel, chartGroup, fullRange()),
+    () => buildOptions(panel, chartGroup, fullRange()),
     [panel, chartGroup, fullRange],
   );
   const label = useMemo(
@@ -162,7 +162,7 @@ function DrawnChart({
   );
 }
 
-/** The panel with the scale that the user has chosen. */
+/** The panel, with the scale that the user chose. */
 function useScale(initial: ChartPanel) {
   const [isLog, setIsLog] = useState(isLogarithmic(initial.scale));
   const panel = useMemo(
@@ -172,7 +172,7 @@ function useScale(initial: ChartPanel) {
   return { panel, isLog, setIsLog };
 }
 
-/** Labels of the lines that the user has hidden. */
+/** Labels of lines that the user has hidden. */
 function useHiddenLines() {
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const toggle = (label: string) =>

@@ -1,4 +1,4 @@
-// A metric of a series over time: the median of each group with its confidence interval, host
+// A series' metric over time: each group's median with its confidence interval, host
 // changes, change points and the baseline. Groups are equally spaced. Arrow keys select a group.
 import { useElementSize } from '@mantine/hooks';
 import type { KeyboardEvent, PointerEvent } from 'react';
@@ -21,8 +21,8 @@ import {
 import './trend-chart.css';
 
 /**
- * Minimum distance between two groups, in pixels, for whiskers. Below it, intervals are drawn as a
- * band.
+ * Minimum distance between groups, in pixels, for drawing whiskers. If groups are closer together,
+ * their intervals are drawn as a band.
  */
 const MIN_WHISKER = 9;
 const LABEL_WIDTH = 92;
@@ -31,7 +31,7 @@ interface TrendChartProps {
   title: string;
   /** Index of the first point to show. */
   first: number;
-  /** Index of the selected point. It counts all points, including those that are not shown. */
+  /** Index of the selected point among all points, including hidden ones. */
   selected: number;
   onSelect: (index: number) => void;
   /** Called with null when the pointer leaves the chart. */
@@ -180,7 +180,7 @@ function Whisker({ point: { statistics }, x, plot }: PointProps) {
   );
 }
 
-/** Excluded runs, drawn as a ring at the value, or as a tick on the axis if there is no value. */
+/** Excluded runs: a ring at the run's value, or a tick on the axis if the run has no value. */
 function ExcludedRuns({ point, x, plot, radius }: PointProps & { radius: number }) {
   const isIncomplete = point.left_out.some(
     ({ kind }) => kind === 'incomplete' || kind === 'damaged',

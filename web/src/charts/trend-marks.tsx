@@ -1,4 +1,4 @@
-// Marks of a trend chart: the baseline, host changes, and change points with the levels between
+// Marks in a trend chart: the baseline, host changes, and change points with the levels between
 // them.
 import type { Trend } from '../api';
 import { levels } from '../model/trend/geometry';

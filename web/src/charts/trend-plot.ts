@@ -1,11 +1,11 @@
-// Scales of a trend chart, in pixels.
+// Trend chart scales, in pixels.
 import type { Trend, TrendPoint } from '../api';
 import { valueRange } from '../model/trend/geometry';
 
 export const HEIGHT = 320;
 export const LEFT = 74;
 export const RIGHT = 14;
-/** Space for the labels of change points. */
+/** Space for change point labels. */
 export const TOP = 34;
 export const BOTTOM = 28;
 export interface Plot {

@@ -1,4 +1,4 @@
-// Pins and unpins the baseline of a series. Errors are shown as a toast.
+// Pins and unpins a series' baseline. Errors are shown as toasts.
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { pinBaseline, type TrendSeries, unpinBaseline } from '../api';
 import { invalidateTrends } from '../api/queries';

@@ -1,4 +1,4 @@
-// Folds the events of a run outside React and triggers redraws. Components subscribe with `useTick`
+// Folds a run's events outside React and triggers redraws. Components subscribe with `useTick`
 // or `useLiveValue`.
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
@@ -14,7 +14,7 @@ export interface LiveRun {
   fold: RunFold;
   chartGroup: ChartGroup;
   connection: ConnectionStatus;
-  /** True if the time series is loaded from the server in buckets instead of from the fold. */
+  /** True if the time series comes from the server, in buckets, instead of from the fold. */
   bucketed: boolean;
   /** Milliseconds since the start of the run. The clock continues between events. */
   clock: () => number;
@@ -24,12 +24,12 @@ export interface LiveRun {
 const TICK_MS = 250;
 /** The first samples are shown without delay. */
 const FIRST_SAMPLES = 5;
-/** Maximum time that the clock continues without an event. */
+/** Maximum time that the clock keeps running without an event. */
 const MAX_AHEAD_MS = 2000;
 
 /**
- * Streams a run, or uses the stored report of a long finished run or a saved page. The server does
- * not return the events of a damaged run.
+ * Streams a run, or uses the stored report for a long finished run or a saved page. The server does
+ * not return a damaged run's events.
  */
 export function useLiveRun(run: Run): LiveRun {
   const queryClient = useQueryClient();
@@ -47,7 +47,7 @@ export function useLiveRun(run: Run): LiveRun {
   useEffect(() => {
     if (bucketed) return;
     const tracked = current.current;
-    // Show a finished run only after its last event, without the intermediate states.
+    // Show a finished run only after its last event, skipping intermediate states.
     const show = (isUrgent: boolean) => {
       if (!wasFinal) chartGroup.request(isUrgent);
       else if (isFinal(tracked.fold.status)) setFold(tracked.fold);

@@ -1,4 +1,4 @@
-// Colors of the layers, and the badge of a verdict.
+// Layer colors, and verdict badges.
 import type { Layer } from '../api';
 import type { Badge as VerdictLabel } from '../model/run/verdict';
 import { Badge, type Tone } from '../ui/parts';

@@ -1,4 +1,4 @@
-// Toolbar of a chart group: a hint about zooming, and a reset button, which also works by keyboard.
+// Chart group toolbar: a hint about zooming, and a reset button, which also works by keyboard.
 import { Button } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { ChartGroup } from './chart-group';

@@ -1,4 +1,4 @@
-// The filter of the run list. It is applied after a pause in typing.
+// The run list filter. It is applied after a pause in typing.
 import { TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useEffect, useRef, useState } from 'react';

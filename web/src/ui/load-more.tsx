@@ -1,4 +1,4 @@
-// Button below a list that loads the next page of the list.
+// Button below a list that loads the list's next page.
 import { Button } from '@mantine/core';
 
 interface LoadMoreProps {

@@ -1,4 +1,4 @@
-// A button with a menu. The code of the menu is loaded on demand. Until the menu is first opened,
+// A button with a menu. The menu's code is loaded on demand. Until the menu is first opened,
 // only the button exists.
 import { cloneElement, useState } from 'react';
 import type { MenuButtonProps } from './menu-entry';

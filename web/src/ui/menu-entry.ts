@@ -1,4 +1,4 @@
-// The entries of a menu as data: the code that renders the menu is loaded later.
+// A menu's entries as data: the code that renders the menu is loaded later.
 import type { LinkProps } from '@tanstack/react-router';
 import type { ReactElement, ReactNode } from 'react';
 

@@ -9,7 +9,7 @@ export function OpenMenu({ target, entries, width }: MenuButtonProps) {
   const [opened, setOpened] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
   useEffect(() => {
-    // This button has replaced the one that was pressed, so focus this one.
+    // This button replaced the one that was pressed, so it takes focus.
     button.current?.focus({ preventScroll: true });
     setOpened(true);
   }, []);

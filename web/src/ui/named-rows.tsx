@@ -6,7 +6,7 @@ interface NamedRow {
   /** Required unless `name` is a unique string. */
   key?: string;
   name: ReactNode;
-  /** One cell per column of `headers`. */
+  /** One cell per column in `headers`. */
   cells: readonly ReactNode[];
 }
 
@@ -17,7 +17,7 @@ interface Section {
 }
 
 interface NamedRowsProps {
-  /** Accessible name of the table. */
+  /** The table's accessible name. */
   label: string;
   /** Header above the column of names. */
   corner: string;
@@ -30,7 +30,7 @@ interface NamedRowsProps {
   /** Uses a monospace font, for identifiers. */
   mono?: boolean;
   className?: string;
-  /** CSS class of the scroll region. */
+  /** CSS class for the scroll region. */
   region?: string;
 }
 
@@ -80,7 +80,7 @@ export function NamedRows({
 
 /** The heading is empty for rows directly below the header row. */
 interface RowGroupProps extends Section {
-  /** Number of columns without the name column. */
+  /** Number of columns, excluding the name column. */
   columns: number;
   mono: boolean | undefined;
 }

@@ -23,7 +23,7 @@ it('loads code once, when it is needed', async () => {
   expect(importCode).toHaveBeenCalledTimes(1);
 });
 
-it('loads code at the first interaction', async () => {
+it('loads code on the first interaction', async () => {
   const { onDemand } = await import('./on-demand');
   const importCode = vi.fn(async () => 'code');
   onDemand(importCode);

@@ -1,5 +1,5 @@
 // Code that is not needed for the first paint: menus, dialogs, toasts. It is loaded when it is
-// needed, or at the first interaction with the page, so that it is available even if the server
+// needed, or on the first interaction with the page, so that it is available even if the server
 // becomes unreachable later.
 import { useEffect, useSyncExternalStore } from 'react';
 
@@ -63,8 +63,8 @@ if (typeof window !== 'undefined')
   for (const type of INTERACTIONS) window.addEventListener(type, interact, { passive: true });
 
 /**
- * Calls `callback` at the first interaction with the document, or immediately if there was one
- * already. Returns a cancel function.
+ * Calls `callback` on the first interaction with the document, or immediately if there already was
+ * one. Returns a cancel function.
  */
 export function onFirstInteraction(callback: () => void): () => void {
   if (hasInteracted) callback();

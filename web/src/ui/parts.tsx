@@ -2,7 +2,7 @@
 // components do not depend on application data.
 import { type CSSProperties, createContext, type ReactNode, type Ref, use, useEffect } from 'react';
 
-/** Color of an I/O layer or an error; null for a neutral color. */
+/** An I/O layer's color or the error color; null for a neutral color. */
 export type Tone = 'app' | 'cache' | 'block' | 'device' | 'bad' | null;
 
 const toneClass = (tone: Tone | undefined) => (tone ? `tone-${tone}` : '');
@@ -37,7 +37,7 @@ interface CardProps {
   style?: CSSProperties;
 }
 
-/** The title of the enclosing card, if the title is text. */
+/** The enclosing card's title, if it is text. */
 const CardTitle = createContext('');
 
 export function Card({ title, aside, children, className = '', style }: CardProps) {

@@ -10,13 +10,13 @@ interface NumberLinkProps {
   children: ReactNode;
 }
 
-interface Numbered {
+interface HasNumber {
   number: number;
 }
 
 const paramsOf = (n: number) => ({ n: String(n) });
 
-/** On a saved page, this is only text, because the file contains no other page. */
+/** On a saved page, this is plain text, because the file contains no other pages. */
 export function RunLink({ n, ...props }: NumberLinkProps) {
   if (useIsSaved()) return <span {...props} />;
   return <Link to="/runs/$n" params={paramsOf(n)} {...props} />;
@@ -28,18 +28,18 @@ export const StudyLink = ({ n, ...props }: NumberLinkProps) => (
 
 export function useOpenRun() {
   const navigate = useNavigate();
-  return ({ number }: Numbered) => navigate({ to: '/runs/$n', params: paramsOf(number) });
+  return ({ number }: HasNumber) => navigate({ to: '/runs/$n', params: paramsOf(number) });
 }
 
 export function useOpenStudy() {
   const navigate = useNavigate();
-  return ({ number }: Numbered) => navigate({ to: '/studies/$n', params: paramsOf(number) });
+  return ({ number }: HasNumber) => navigate({ to: '/studies/$n', params: paramsOf(number) });
 }
 
 interface TrendLinkProps {
-  /** Fingerprint of the test. */
+  /** The test's fingerprint. */
   job: string;
-  /** Fingerprint of the machine. */
+  /** The machine's fingerprint. */
   machine: string;
   className?: string;
   children: ReactNode;

@@ -1,4 +1,4 @@
-// Status of a run or study, as a badge or as a table cell.
+// Run or study status, as a badge or a table cell.
 import { Badge, Dot, type Tone } from './parts';
 
 export interface Status {

@@ -1,4 +1,4 @@
-// Mantine theme: sizes, default props, and Mantine's CSS variables mapped to the tokens of
+// Mantine theme: sizes, default props, and Mantine's CSS variables mapped to the tokens in
 // `tokens.css`.
 import { type CSSVariablesResolver, createTheme } from '@mantine/core';
 

@@ -12,7 +12,7 @@ interface TitleFieldProps {
   /** Limit in bytes, as on the server. */
   maxLength: number;
   unsaved: boolean;
-  /** Called with the trimmed text, even if the text has not changed. */
+  /** Called with the trimmed text, even if it has not changed. */
   save: (value: string) => void;
 }
 

@@ -6,8 +6,8 @@ const [light = '', dark = ''] = css.split(/:root\[data-mantine-color-scheme="dar
 const RUNS = ['run-ink', 'run-rose', 'run-gray'];
 const LAYERS = ['app', 'cache', 'block', 'device', 'bad'];
 
-/** RGB channels of a token, 0-1. */
-function channelsOf(theme: string, name: string): [number, number, number] {
+/** A token's RGB channels, 0-1. */
+function readChannels(theme: string, name: string): [number, number, number] {
   const [, digits = ''] = new RegExp(`--${name}: #([0-9a-f]{3,6});`).exec(theme) ?? [];
   const six = digits.length === 3 ? digits.replace(/./g, '$&$&') : digits;
   const channel = (offset: number) => Number.parseInt(six.slice(offset, offset + 2), 16) / 255;
@@ -16,7 +16,7 @@ function channelsOf(theme: string, name: string): [number, number, number] {
 
 /** Relative luminance as defined in WCAG 2.2. */
 function luminance(theme: string, name: string): number {
-  const [r, g, b] = channelsOf(theme, name).map((c) =>
+  const [r, g, b] = readChannels(theme, name).map((c) =>
     c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4,
   );
   return 0.2126 * (r ?? 0) + 0.7152 * (g ?? 0) + 0.0722 * (b ?? 0);
@@ -31,7 +31,7 @@ function contrast(theme: string, one: string, other: string): number {
 
 /** Hue in degrees; null for near-gray colors. */
 function hue(theme: string, name: string): number | null {
-  const [r, g, b] = channelsOf(theme, name);
+  const [r, g, b] = readChannels(theme, name);
   const most = Math.max(r, g, b);
   const least = Math.min(r, g, b);
   if (most - least < 0.15) return null;

@@ -1,11 +1,11 @@
-// Preloads the code of pages.
+// Preloads page code.
 
 import { useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { onFirstInteraction } from './on-demand';
 
 /**
- * Loads the code of the run page at the first interaction, so that it delays neither the current
+ * Loads the run page's code on the first interaction, so that it delays neither the current
  * page nor the first sample.
  */
 export function usePreloadRunPage() {

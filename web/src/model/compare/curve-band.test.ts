@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { type Buckets, bucketOf } from '../series/histogram';
+import { type Buckets, bucketAt } from '../series/histogram';
 import { curveBand } from './curve-band';
 
 /** 99 I/Os with the same latency, and one with a different latency. */
 const run = (ns: number, slowest: number): Buckets => [
-  [bucketOf(ns), 99],
-  [bucketOf(slowest), 1],
+  [bucketAt(ns), 99],
+  [bucketAt(slowest), 1],
 ];
 
 it('is the range of the runs at each percentile', () => {

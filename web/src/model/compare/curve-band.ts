@@ -1,5 +1,5 @@
 // The band around a group's latency percentiles: the range of its runs at each percentile.
-import { type Buckets, countOf, percentiles } from '../series/histogram';
+import { type Buckets, percentiles, totalCount } from '../series/histogram';
 
 export interface BandPoint {
   /** −log10 of the share of I/Os above the percentile: 1 for p90, 2 for p99. */
@@ -15,7 +15,7 @@ const STEP = 0.1;
  * single run.
  */
 export function curveBand(runs: readonly Buckets[]): BandPoint[] {
-  const counts = runs.map(countOf).filter((count) => count > 0);
+  const counts = runs.map(totalCount).filter((count) => count > 0);
   if (counts.length < 2) return [];
   const last = Math.floor(Math.log10(Math.min(...counts)) / STEP);
   const nines = Array.from({ length: last + 1 }, (_, index) => index * STEP);

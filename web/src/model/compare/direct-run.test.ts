@@ -16,7 +16,7 @@ describe('directRunCandidates', () => {
   const warm = summary(9, WARM);
   const numbers = (...list: RunSummary[]) => directRunCandidates(warm, list);
 
-  it('returns the newest runs without the run itself', () => {
+  it('returns the newest runs, excluding the run itself', () => {
     const list = [3, 12, 9, 5, 7].map((number) => summary(number));
     expect(directRunCandidates(summary(9), list)).toEqual([12, 7, 5]);
   });
@@ -46,8 +46,8 @@ describe('directRunCandidates', () => {
   });
 });
 
-/** Compares warm run #9 with direct run #12. The runs differ in the settings `names`. */
-function comparisonOf(
+/** Comparison of warm run #9 with direct run #12, which differ in the settings `names`. */
+function createComparison(
   names: readonly string[],
   direct: Partial<RunSummary> = {},
   verdict: VerdictClass = 'device',
@@ -86,8 +86,8 @@ describe('directRun', () => {
     ['has the same number of jobs', ['direct', 'jobs'], false],
     ['has the same block size in every job', ['direct', 'jobs[1].bs'], false],
   ])('%s', (_, names, expected) => {
-    expect(directRun(comparisonOf(names), 9)?.run.number ?? null).toBe(expected ? 12 : null);
-    expect(hasDirectRun(comparisonOf(names), 9)).toBe(expected);
+    expect(directRun(createComparison(names), 9)?.run.number ?? null).toBe(expected ? 12 : null);
+    expect(hasDirectRun(createComparison(names), 9)).toBe(expected);
   });
 
   it.each<VerdictClass>([
@@ -99,30 +99,32 @@ describe('directRun', () => {
     'readahead',
     'unknown',
   ])('is missing with verdict %s, but does not require a rerun', (verdict) => {
-    expect(directRun(comparisonOf(['direct'], {}, verdict), 9)).toBeNull();
-    expect(hasDirectRun(comparisonOf(['direct'], {}, verdict), 9)).toBe(true);
+    expect(directRun(createComparison(['direct'], {}, verdict), 9)).toBeNull();
+    expect(hasDirectRun(createComparison(['direct'], {}, verdict), 9)).toBe(true);
   });
 
   it('is served by the device in both directions', () => {
     const verdict = { read: { class: 'device' }, write: { class: 'foreign' } };
-    expect(directRun(comparisonOf(['direct'], {}, 'device', { verdict }), 9)).toBeNull();
+    expect(directRun(createComparison(['direct'], {}, 'device', { verdict }), 9)).toBeNull();
   });
 
   it('is finished with a result', () => {
-    const failed = comparisonOf(['direct'], { status: 'failed' }, 'device', { duration_ms: null });
+    const failed = createComparison(['direct'], { status: 'failed' }, 'device', {
+      duration_ms: null,
+    });
     expect([directRun(failed, 9), hasDirectRun(failed, 9)]).toEqual([null, false]);
   });
 
   it('is on the same host', () =>
-    expect(directRun(comparisonOf(['direct'], { host: 'other' }), 9)).toBeNull());
+    expect(directRun(createComparison(['direct'], { host: 'other' }), 9)).toBeNull());
 
   it('is not the run itself', () => {
-    expect(directRun(comparisonOf(['direct']), 12)).toBeNull();
-    expect(hasDirectRun(comparisonOf(['direct']), 77)).toBe(false);
+    expect(directRun(createComparison(['direct']), 12)).toBeNull();
+    expect(hasDirectRun(createComparison(['direct']), 77)).toBe(false);
   });
 
   it('ignores differences of other runs', () => {
-    const { runs } = comparisonOf([]);
+    const { runs } = createComparison([]);
     const third = compared(summary(13, { bs: '8k' }));
     const differences = [{ name: 'bs', values: ['4096', '4096', '8192'] }];
     const comparison = {

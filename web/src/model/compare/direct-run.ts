@@ -1,7 +1,7 @@
 // Finds the direct counterpart of a run served from memory: the same job on the same target with
 // direct I/O. Callers fetch the required lists and comparisons.
 import type { ComparedRun, Comparison, RunSummary, Verdicts } from '../../api';
-import { verdictsOf } from '../run/verdict';
+import { listVerdicts } from '../run/verdict';
 
 /** Settings that may differ: names, I/O path, cache state, duration, preparation and cleanup. */
 const MAY_DIFFER: ReadonlySet<string> = new Set([
@@ -58,7 +58,7 @@ function counterparts(comparison: Comparison, number: number): ComparedRun[] {
   return comparison.runs.filter(({ run }, i) => run.direct && isSameJob(comparison, index, i));
 }
 
-/** Compares two runs by their index. */
+/** Compares two runs by index. */
 function isSameJob({ setting_differences, runs }: Comparison, a: number, b: number): boolean {
   if (runs[a]?.run.host !== runs[b]?.run.host) return false;
   return setting_differences
@@ -67,6 +67,6 @@ function isSameJob({ setting_differences, runs }: Comparison, a: number, b: numb
 }
 
 function isServedByDevice(verdicts: Verdicts | null | undefined): boolean {
-  const all = verdictsOf(verdicts);
+  const all = listVerdicts(verdicts);
   return all.length > 0 && all.every(({ verdict }) => verdict.class === 'device');
 }

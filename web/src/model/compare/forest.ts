@@ -3,7 +3,7 @@
 import type { Comparison } from '../../api';
 
 export interface ForestScale {
-  /** Percentages at the left and right end of the scale, which is symmetric around 0. */
+  /** Percentages at the ends of the scale, which is symmetric around 0. */
   limit: number;
   threshold: number;
 }
@@ -21,7 +21,7 @@ export interface ForestMark {
   beyondHigh: number | null;
 }
 
-/** Minimum range of the plot on each side, in thresholds. */
+/** Minimum plot range on each side, in thresholds. */
 const MIN_THRESHOLDS = 2.5;
 /** Larger changes are clipped, so that small changes stay visible. */
 const MAX_PERCENT = 60;

@@ -1,4 +1,4 @@
-// The time series of a group of runs: the median and the range of the runs in each bucket, computed
+// A run group's time series: the median and range of its runs in each bucket, computed
 // by the server.
 import type { BandColumn, Comparison, GroupSeries } from '../../api';
 import type { SeriesView } from '../fold/series-view';
@@ -6,7 +6,7 @@ import type { Column } from '../series/columns';
 import { runsOfGroup } from './metrics';
 import { type CompareParameters, GROUP_KEYS } from './selection';
 
-/** The groups of a comparison as lists of run numbers. */
+/** A comparison's groups as lists of run numbers. */
 export function seriesParameters(comparison: Comparison): CompareParameters {
   const groups = comparison.groups.map((_, group) => {
     const runs = runsOfGroup(comparison, group);

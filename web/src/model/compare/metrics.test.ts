@@ -11,7 +11,7 @@ import {
   metricGroup,
   metricLabel,
   metricName,
-  representative,
+  representativeRun,
   valueOfGroup,
 } from './metrics';
 import { parseRunNumbers } from './run-numbers';
@@ -152,8 +152,8 @@ const COMPARISON = {
 it('shows the median of a group', () => {
   const metric = COMPARISON.metrics[0] as ComparedMetric;
   expect(plain(valueOfGroup(metric, [0, 1, 2], 0).text)).toBe('1 k');
-  expect(representative(COMPARISON, 0)?.run.number).toBe(2);
-  expect(representative(COMPARISON, 1)?.run.number).toBe(5);
+  expect(representativeRun(COMPARISON, 0)?.run.number).toBe(2);
+  expect(representativeRun(COMPARISON, 1)?.run.number).toBe(5);
 });
 
 it('leaves out excluded runs', () => {

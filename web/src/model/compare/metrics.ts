@@ -1,4 +1,4 @@
-// Metrics of a comparison: names, values, changes, and the runs in the URL. The server
+// Comparison metrics: names, values, changes, and the runs in the URL. The server
 // determines comparability and verdicts.
 import type { Change, ChangeVerdict, ComparedMetric, ComparedRun, Comparison } from '../../api';
 import {
@@ -29,7 +29,7 @@ export function formatValue(value: number | null, unit: string): string {
   return format ? text(format(value)) : digits(value);
 }
 
-/** Smaller changes are rounding errors and shown as no change. */
+/** Smaller changes are rounding errors and are shown as no change. */
 const MIN_CHANGE_PERCENT = 0.005;
 /** Changes above this percentage are shown as a factor. */
 const MAX_PERCENT = 300;
@@ -80,7 +80,7 @@ export function changeText(metric: ComparedMetric, runs: readonly number[], grou
   );
 }
 
-/** `−5.5 to −2.8 %`, or `−5.5 % to 6.1 ×`; empty without an interval. */
+/** `−5.5 to −2.8 %`, or `−5.5 % to 6.1 ×`; empty if there is no interval. */
 export function intervalText({
   interval_percent: interval,
 }: Pick<Change, 'interval_percent'>): string {
@@ -89,7 +89,7 @@ export function intervalText({
   return `${high.endsWith('%') ? low.replace(/\s%$/, '') : low} to ${high}`;
 }
 
-/** `≈ 9 more pairs, 4 min`; empty without an estimate. */
+/** `≈ 9 more pairs, 4 min`; empty if there is no estimate. */
 export function additionalRunsText({ more, paired }: Change): string {
   if (!more) return '';
   const unit = paired ? 'pair' : 'run per group';
@@ -110,7 +110,7 @@ export const VERDICTS: Record<ChangeVerdict, string> = {
  * Returns the complete run whose IOPS are closest to the group's median, or the first run if none
  * is complete.
  */
-export function representative(comparison: Comparison, group: number): ComparedRun | undefined {
+export function representativeRun(comparison: Comparison, group: number): ComparedRun | undefined {
   const iops = comparison.metrics.find(({ name }) => name.endsWith('_iops'));
   const median = iops?.groups[group]?.median ?? 0;
   const distance = (run: number) => Math.abs((iops?.values[run] ?? Number.MAX_VALUE) - median);
@@ -148,7 +148,7 @@ const capitalize = (label: string) =>
   /^p\d/.test(label) ? label : label.charAt(0).toUpperCase() + label.slice(1);
 const DIRECTED = /^(device_)?(read|write|trim)_(.*)$/;
 
-/** Includes the direction only if the comparison has several directions. */
+/** Includes the direction only if the comparison has more than one. */
 export const metricName = ({ name }: ComparedMetric, directions: number): string =>
   metricLabel(name, directions);
 
@@ -159,7 +159,7 @@ export function metricLabel(name: string, directions: number): string {
   return capitalize(parts.filter(Boolean).join(' '));
 }
 
-/** Number of directions for which there are metrics. */
+/** Number of directions that have metrics. */
 export const countDirections = (metrics: readonly Pick<ComparedMetric, 'name'>[]): number =>
   new Set(metrics.flatMap(({ name }) => /^(read|write|trim)_/.exec(name)?.[1] ?? [])).size;
 
@@ -167,7 +167,7 @@ export const countDirections = (metrics: readonly Pick<ComparedMetric, 'name'>[]
 export const verdictLabel = ({ run }: Comparison['runs'][number]): string | null =>
   run.verdict_class ? badgeOf(run.verdict_class).label : null;
 
-/** Groups of metrics, in the order of the table. */
+/** Metric groups, in table order. */
 export const METRIC_GROUPS = ['Throughput', 'Latency', 'Device', 'CPU and run'] as const;
 type MetricGroup = (typeof METRIC_GROUPS)[number];
 

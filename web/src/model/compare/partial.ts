@@ -6,8 +6,8 @@ import { isPartial } from '../run/summary';
 const FIGURES = ['iops', 'bytes_per_second', 'lat_p50_ns', 'lat_p99_ns', 'lat_max_ns'] as const;
 
 /**
- * The value of a metric of one direction; null if it is unknown. `directions` is the number of
- * directions in the comparison: if there are several, the values of each direction are unknown.
+ * A metric's value for one direction; null if it is unknown. `directions` is the number of
+ * directions in the comparison: if there is more than one, per-direction values are unknown.
  */
 export function partialValue(
   { name }: Pick<ComparedMetric, 'name'>,

@@ -3,10 +3,7 @@ import type { Job, Run, StudyDefinition, StudyPlan } from '../../api';
 import { duration } from '../format/time';
 import { runTitle } from '../run/summary';
 
-/**
- * Number of pairs. Unless there is too much noise, it is enough for a verdict on all metrics of a
- * run.
- */
+/** Number of pairs. Enough for a verdict on all of a run's metrics unless the noise is too high. */
 export const REPEATS = 10;
 
 /** Maximum number of pairs in a study with `until_decided`. */
@@ -18,16 +15,16 @@ export const repeatStudy = (runs: readonly Run[], untilDecided = false): StudyDe
   ...(untilDecided && { until_decided: {} }),
   steps: runs.map((run) => ({
     name: `#${run.number} ${runTitle(run)}`.slice(0, 100),
-    jobs: run.requested.jobs.map((job) => withoutStudySeed(job, run)),
+    jobs: run.requested.jobs.map((job) => removeStudySeed(job, run)),
     sample_ms: run.requested.sample_ms,
   })),
 });
 
 /**
- * Removes the seed that a repeated study has added to a job. Otherwise, all pairs of the new study
+ * Removes the seed that a repeated study added to a job. Otherwise, all pairs in the new study
  * would have the same two seeds.
  */
-function withoutStudySeed(job: Job, { repeat }: Run): Job {
+function removeStudySeed(job: Job, { repeat }: Run): Job {
   if (repeat == null) return job;
   const { randseed, ...others } = job;
   return others;

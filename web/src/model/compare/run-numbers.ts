@@ -1,5 +1,5 @@
-// The numbers of the compared runs, as in the URL `runs=1,2`. Separate from the metrics, because
-// the router needs them for the first page.
+// The numbers of the compared runs, as in the URL `runs=1,2`. They are separate from the metrics,
+// because the router needs them to load the first page.
 /** Limits on the number of compared runs. A chart with more runs would be unreadable. */
 export const MIN_RUNS = 2;
 export const MAX_RUNS = 8;

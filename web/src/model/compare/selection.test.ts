@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { type CompareSearch, parametersOf, studySearch, withGroups } from './selection';
+import { type CompareSearch, studySearch, toParameters, withGroups } from './selection';
 
-it.each<[CompareSearch, ReturnType<typeof parametersOf>]>([
+it.each<[CompareSearch, ReturnType<typeof toParameters>]>([
   [{}, null],
   [{ runs: '1' }, null],
   [{ runs: '1,2' }, { runs: '1,2', baseline: '1' }],
@@ -26,7 +26,7 @@ it.each<[CompareSearch, ReturnType<typeof parametersOf>]>([
     { runs: '1,2', threshold: 'x' },
     { runs: '1,2', baseline: '1' },
   ],
-])('reads %j', (search, expected) => expect(parametersOf(search)).toEqual(expected));
+])('reads %j', (search, expected) => expect(toParameters(search)).toEqual(expected));
 
 it('writes groups in order', () => {
   expect(withGroups({ runs: '1,2', threshold: '3' }, ['one', ' ', 'two'])).toEqual({

@@ -1,5 +1,5 @@
-// The selection on the compare page, as encoded in the URL: single runs (`runs=1,2`), or groups of repeated runs
-// (`a=tag:before&b=study:12/step:1`).
+// The selection on the compare page, as encoded in the URL: single runs (`runs=1,2`), or groups of
+// repeated runs (`a=tag:before&b=study:12/step:1`).
 import type { CompareRunsData } from '../../api';
 import { MIN_RUNS, parseRunNumbers } from './run-numbers';
 
@@ -22,7 +22,7 @@ export function withGroups(search: CompareSearch, texts: readonly string[]): Com
 }
 
 /** Null if the URL specifies fewer than two runs or groups. */
-export function parametersOf(search: CompareSearch): CompareParameters | null {
+export function toParameters(search: CompareSearch): CompareParameters | null {
   const threshold = Number(search.threshold) > 0 ? { threshold: Number(search.threshold) } : {};
   const texts = groupTexts(search);
   if (texts.length >= MIN_RUNS) {
@@ -37,7 +37,7 @@ export function parametersOf(search: CompareSearch): CompareParameters | null {
   return { runs: numbers.join(','), baseline: String(baseline), ...threshold };
 }
 
-/** Search parameters that compare the steps of a repeated study with each other. */
+/** Search parameters that compare a repeated study's steps with each other. */
 export const studySearch = (study: number, steps: number): CompareSearch =>
   withGroups(
     {},

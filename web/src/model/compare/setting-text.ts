@@ -1,6 +1,6 @@
-// Formats settings of a comparison. The server sends `4096`, ranges as `4096-65536`, directions as
+// Formats a comparison's settings. The server sends `4096`, ranges as `4096-65536`, directions as
 // `4096,8192,-`, targets as `4096 8192`, shares as `bytes=4096/percent=50`. Numbers get the unit
-// that is implied by the name of the setting; other text is unchanged.
+// implied by the setting's name; other text is unchanged.
 import { DIRECTIONS, formatField, hasUnit } from '../format/fields';
 import { UNKNOWN } from '../format/numbers';
 

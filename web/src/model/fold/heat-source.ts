@@ -1,4 +1,4 @@
-// The columns of a heat map, from the windows of the fold or from the buckets of the server.
+// The columns of a heat map, from the fold's windows or the server's buckets.
 import type { Series } from '../../api';
 import { type HeatColumn, heatColumn } from '../series/heat-map';
 import type { Window } from '../series/window';
@@ -12,7 +12,7 @@ export interface HeatSource {
   originMs: () => number;
 }
 
-/** The columns of each window are computed only once. */
+/** Each window's column is computed only once. */
 export function foldHeat(fold: RunFold): HeatSource {
   const known = new WeakMap<Window, HeatColumn>();
   const columnOf = (window: Window) => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import type { Event, Report } from '../../api';
-import { bandsOf, silenceMs } from './missing-time';
+import { silenceMs, toBands } from './missing-time';
 import { RunFold } from './run-fold';
 import { mergeSpans } from './silences';
 
@@ -12,7 +12,7 @@ const EVENTS = readFileSync('src/model/fixtures/direct-randread.ndjson', 'utf8')
 const SAMPLE = EVENTS.find((event) => event.type === 'sample');
 const plain = (s: string) => s.replaceAll('\u00a0', ' ');
 
-/** A fold in the middle of the measurement. */
+/** A fold that is in the middle of the measurement. */
 function liveFold() {
   const fold = new RunFold();
   for (const event of EVENTS) if (event.seq <= 18) fold.apply(event);
@@ -51,7 +51,7 @@ it('has a notice after two seconds until an I/O completes', () => {
 it('has a line at each level change', () => {
   const change = { t_ms: 5000, direction: 'write', before_iops: 2000, after_iops: 1500 } as const;
   const fold = withReport({ level_changes: [change] });
-  const line = bandsOf(fold).find(({ kind }) => kind === 'change');
+  const line = toBands(fold).find(({ kind }) => kind === 'change');
   expect(plain(line?.label ?? '')).toBe('Writes: 2,000 → 1,500 IOPS');
   expect(line?.from).toBe(line?.to);
   expect(line?.from).toBeCloseTo((5000 - (fold.measure_begin_ms ?? 0)) / 1000);
@@ -61,7 +61,7 @@ it('has one band per live stall', () => {
   const fold = liveFold();
   const start = (fold.now_ms - (fold.measure_begin_ms ?? 0)) / 1000;
   addSilence(fold, [500, 1000, 1500, 0, 500, 1000]);
-  const bands = bandsOf(fold);
+  const bands = toBands(fold);
   expect(bands.map(({ kind, label }) => [kind, plain(label)])).toEqual([
     ['stall', 'No I/O completed 1.5 s'],
     ['stall', 'No I/O completed 1 s'],
@@ -74,7 +74,7 @@ it('has no bands for slow storage that completes regularly', () => {
   const fold = liveFold();
   fold.totals.read = { ios: 10, bytes: 0, lat_ns: [[1900, 10]] };
   addSilence(fold, [500, 1000, 1500]);
-  expect(bandsOf(fold)).toEqual([]);
+  expect(toBands(fold)).toEqual([]);
 });
 
 it("has all jobs' stalls and the report's pauses", () => {
@@ -88,15 +88,15 @@ it("has all jobs' stalls and the report's pauses", () => {
     jobs: [jobOf(1000), jobOf(2500)] as Report['jobs'],
     pauses: [{ start_ms: begin + 6000, duration_ms: 800, cause: 'not_scheduled' }],
   });
-  expect(bandsOf(fold).map(({ kind, label }) => `${kind}: ${plain(label)}`)).toEqual([
+  expect(toBands(fold).map(({ kind, label }) => `${kind}: ${plain(label)}`)).toEqual([
     'stall: No I/O completed 3.5 s',
     'pause: Runner paused 800 ms',
   ]);
-  expect(bandsOf(fold).map(({ from }) => Math.round(from))).toEqual([1, 6]);
+  expect(toBands(fold).map(({ from }) => Math.round(from))).toEqual([1, 6]);
 });
 
 it('has no bands for runs recorded before stalls were detected', () => {
-  expect(bandsOf(withReport({ pauses: undefined as unknown as [] }))).toEqual([]);
+  expect(toBands(withReport({ pauses: undefined as unknown as [] }))).toEqual([]);
 });
 
 it('merges overlapping spans', () => {

@@ -1,4 +1,4 @@
-// Chart marks of a run: changes of the IOPS level, and periods without completions. The periods
+// Chart marks for a run: changes in the IOPS level, and periods without completions. The periods
 // come from the samples while the run is live, and from its report after that.
 import type { LevelChange, Report } from '../../api';
 import { count } from '../format/numbers';
@@ -7,10 +7,10 @@ import { isFinal, type RunFold } from './run-fold';
 import { originMs } from './series-view';
 import { mergeSpans, type TimeSpanMs } from './silences';
 
-/** Minimum length of a period without completions for which a notice is shown. */
+/** Minimum time without completions after which a notice is shown. */
 const MIN_NOTICE_MS = 2000;
 
-/** Time since the last completion of a live run, in ms; null if it is short. */
+/** Time since a live run's last completion, in ms; null if it is short. */
 export function silenceMs({ silences, status, result }: RunFold): number | null {
   const isLive = !isFinal(status) && !result;
   return isLive && silences.silent_ms >= MIN_NOTICE_MS ? silences.silent_ms : null;
@@ -28,7 +28,7 @@ export interface Band {
   panel?: string;
 }
 
-export function bandsOf(fold: RunFold): Band[] {
+export function toBands(fold: RunFold): Band[] {
   const report = fold.result?.report;
   const origin_ms = originMs(fold);
   const band = (kind: Band['kind'], label: string, short: string) => (span: TimeSpanMs) => ({

@@ -34,7 +34,7 @@ export function phaseBar(fold: RunFold, now_ms: number): PhasePart[] {
   return [...started, ...pending];
 }
 
-/** How the last phase of an incomplete run ended, as text. */
+/** Text for how the last phase of an incomplete run ended. */
 const END_STATES: Partial<Record<RunStatus, PhasePart['state']>> = {
   cancelled: 'stopped',
   interrupted: 'stopped',
@@ -77,7 +77,7 @@ function activePart(
     detail = `${text(bytes(done_bytes ?? 0))} of ${text(bytes(total_bytes))}`;
     fraction = Math.min(1, (done_bytes ?? 0) / total_bytes);
   } else if (planned_ms) {
-    // Short times are both in seconds; longer times have their own units.
+    // Both times are in seconds if they are short; otherwise, each has its own unit.
     const isShort = planned_ms < MINUTE_MS;
     const shown = isShort ? elapsed : duration(Math.floor(elapsed_ms / 1000) * 1000);
     detail = `${shown} of ${duration(planned_ms)}`;

@@ -1,6 +1,6 @@
-// The phases of a run: their order, labels and planned durations, and which of them a job needs.
+// A run's phases: their order, labels and planned durations, and which of them a job needs.
 import type { Phase, ResolvedJob } from '../../api';
-import { directionsOf } from '../run/summary';
+import { getDirections } from '../run/summary';
 import { type PhaseProgress, type RunFold, rampOf } from './run-fold';
 
 /** In execution order. */
@@ -35,14 +35,14 @@ export function plannedPhases(jobs: readonly ResolvedJob[]): Phase[] {
     pre_read: any((job) => job.pre_read),
     ramp: rampOf(jobs) > 0,
     measure: true,
-    flush: directionsOf({ resolved: flushed, rw: '' }).writes,
+    flush: getDirections({ resolved: flushed, rw: '' }).writes,
     verify: any((job) => job.verify?.reads_back ?? false),
     clean_up: any((job) => job.unlink),
   };
   return ORDER.filter((phase) => needed[phase]);
 }
 
-/** The planned duration of a phase in ms; null if it is unlimited or unknown. */
+/** A phase's planned duration in ms; null if it is unlimited or unknown. */
 export function plannedMs(
   { phase, planned_ms }: PhaseProgress,
   { accepted }: RunFold,

@@ -1,9 +1,9 @@
-// The estimated time until the report of a run.
+// The estimated time until a run's report.
 import { isAfter, plannedMs } from './phases';
 import { isFinal, type PhaseProgress, type RunFold, rampOf } from './run-fold';
 
 /**
- * Remaining time in ms. Null if it is unknown, for example if the size limits the run, or if the
+ * Remaining time in ms. Null if it is unknown, for example if the run is size-based, or if the
  * measurement has ended and a later phase is active.
  */
 export function remainingMs(fold: RunFold, now_ms: number): number | null {

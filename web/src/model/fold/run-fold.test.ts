@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Event, Run } from '../../api';
 import { latencyOf } from '../run/reported-latency';
-import { tilesOf } from '../run/tiles';
-import { countOf, mergeBuckets } from '../series/histogram';
+import { toTiles } from '../run/tiles';
+import { mergeBuckets, totalCount } from '../series/histogram';
 import { MAX_POINTS, TimeSeries } from '../series/time-series';
-import { type SampleEvent, windowOf } from '../series/window';
+import { type SampleEvent, toWindow } from '../series/window';
 import { phaseBar } from './phase-bar';
 import { remainingMs } from './remaining-time';
 import { foldFinishedRun, RunFold } from './run-fold';
@@ -13,7 +13,7 @@ import { foldSeries } from './series-view';
 import { timeRange } from './time-range';
 
 /**
- * A run with 4k direct random reads, a ramp of 0.4 s, a measurement of 1.2 s, and a sample every
+ * A run with 4k direct random reads, a 0.4 s ramp, a 1.2 s measurement, and a sample every
  * 200 ms.
  */
 const RECORDED = readFileSync('src/model/fixtures/direct-randread.ndjson', 'utf8')
@@ -70,12 +70,12 @@ describe('a recorded run', () => {
 
   it('shows figures for the last second, then from the report', () => {
     const live = foldUntil((event) => event.seq === SAMPLES.at(-1)?.seq);
-    expect(tilesOf(live)[0]?.note).toMatch(/^mean /);
+    expect(toTiles(live)[0]?.note).toMatch(/^mean /);
     const report = foldAll().result?.report;
-    const [iops, , p50] = tilesOf(foldAll());
+    const [iops, , p50] = toTiles(foldAll());
     expect(iops?.note).toBe(`${report?.read.ios.toLocaleString('en-US')} I/Os in total`);
     expect(p50?.figure.unit).toBe('µs');
-    expect(report && countOf(latencyOf(report))).toBe(report?.read.ios);
+    expect(report && totalCount(latencyOf(report))).toBe(report?.read.ios);
   });
 });
 
@@ -182,14 +182,14 @@ describe('TimeSeries', () => {
   if (!sample) throw new Error('the recording has no samples');
   const add = (n: number) => {
     for (let i = 0; i < n; i += 1)
-      series.add({ ...windowOf(sample), phase: 'measure', end_ms: (i + 1) * 100, length_ms: 100 });
+      series.add({ ...toWindow(sample), phase: 'measure', end_ms: (i + 1) * 100, length_ms: 100 });
   };
   beforeEach(() => {
     series = new TimeSeries();
   });
 
   it.each([1, MAX_POINTS, MAX_POINTS + 1, 5000])(
-    'keeps every I/O of %i windows in a limited number of points',
+    'merges %i windows into a limited number of points and keeps every I/O',
     (n) => {
       add(n);
       expect(series.points.length).toBeLessThanOrEqual(MAX_POINTS);
@@ -197,14 +197,14 @@ describe('TimeSeries', () => {
         (sum, { window }) => ({
           ios: sum.ios + window.read.ios,
           length: sum.length + window.length_ms,
-          latencies: sum.latencies + countOf(window.read.lat_ns),
+          latencies: sum.latencies + totalCount(window.read.lat_ns),
         }),
         { ios: 0, length: 0, latencies: 0 },
       );
       expect([ios, length, latencies]).toEqual([
         n * sample.read.ios,
         n * 100,
-        n * countOf(sample.read.lat_ns),
+        n * totalCount(sample.read.lat_ns),
       ]);
     },
   );

@@ -1,4 +1,4 @@
-// The state of a run, folded from its events. Live and stored runs use the same fold. It is
+// A run's state, folded from its events. Live and stored runs use the same fold. It is
 // independent of React and is updated in place, up to ten times a second. Events are received in
 // `api/run-stream`; charts are redrawn in `charts/use-live-run`.
 import type {
@@ -15,7 +15,7 @@ import type {
   SteadyStateProgress,
 } from '../../api';
 import { MAX_POINTS, TimeSeries } from '../series/time-series';
-import { type SampleEvent, windowOf } from '../series/window';
+import { type SampleEvent, toWindow } from '../series/window';
 import { Silences } from './silences';
 import { Totals } from './totals';
 
@@ -52,10 +52,10 @@ export class RunFold {
   totals = new Totals();
   silences = new Silences();
   /**
-   * The last steady state of each job with `steadystate`, by job index, and the time of its sample.
+   * Each `steadystate` job's last steady state, by job index, and the time of its sample.
    */
   steadyStates = new Map<number, SteadyStateProgress & { t_ms: number }>();
-  /** The gauge of the latest sample in the measurement phase. */
+  /** The latest sample's gauge in the measurement phase. */
   gauge: Gauge | null = null;
   result: RunResult | null = null;
   failure: Failure | null = null;
@@ -64,7 +64,7 @@ export class RunFold {
     this.status = status;
   }
 
-  /** Applies the next event and ignores duplicates. Returns false if an earlier event is missing. */
+  /** Applies the next event, ignoring duplicates. Returns false if an earlier event is missing. */
   apply(event: Event): boolean {
     if (event.seq !== this.lastSeq + 1) return event.seq <= this.lastSeq;
     this.lastSeq = event.seq;
@@ -100,7 +100,7 @@ export class RunFold {
   }
 
   private foldSample(event: SampleEvent) {
-    const window = windowOf(event);
+    const window = toWindow(event);
     this.series.add(window);
     this.silences.add(event.t_ms, event.silent_ms ?? 0, this.totals);
     for (const state of event.steady_states ?? [])
@@ -116,11 +116,11 @@ export class RunFold {
       ({ phase, end_ms }) => phase === change.phase && end_ms === null,
     );
     if (state === 'begin' || !active) this.phases.push({ ...change, begin_ms: t_ms, end_ms });
-    else Object.assign(active, withoutNulls(change), { end_ms });
+    else Object.assign(active, omitNulls(change), { end_ms });
   }
 }
 
-function withoutNulls<T extends object>(value: T): Partial<T> {
+function omitNulls<T extends object>(value: T): Partial<T> {
   const known = Object.entries(value).filter(([, v]) => v !== null && v !== undefined);
   return Object.fromEntries(known) as Partial<T>;
 }
@@ -132,7 +132,7 @@ function withoutNulls<T extends object>(value: T): Partial<T> {
 export const isBucketed = (run: Run): boolean =>
   isFinal(run.status) && Boolean(run.report) && run.samples > MAX_POINTS;
 
-/** The fold of a finished run without its samples. */
+/** A finished run's fold, without samples. */
 export function foldFinishedRun(run: Run): RunFold {
   const fold = new RunFold(run.status);
   fold.reason = run.reason ?? null;

@@ -16,8 +16,8 @@ export interface SeriesView {
   /** True if points have a minimum and a maximum in addition to the mean. */
   readonly banded: boolean;
   /**
-   * Names of the minimum and the maximum if they are separate data. The edges of the band are then
-   * drawn.
+   * Names of the minimum and the maximum if they are meaningful by themselves, such as the lowest
+   * run. The band's edges are drawn only if they have names.
    */
   readonly edges?: { min: string; max: string };
   /** Seconds since the start of the measurement; negative during the ramp. */

@@ -1,4 +1,4 @@
-// Periods without completions in the samples of a live run.
+// Periods without completions in a live run's samples.
 import { percentiles } from '../series/histogram';
 import { addIoCounts } from '../series/window';
 import type { Totals } from './totals';
@@ -9,7 +9,7 @@ export interface TimeSpanMs {
   end_ms: number;
 }
 
-/** Shorter periods without completions are not shown in charts of live runs. */
+/** Shorter periods without completions are not shown in live charts. */
 const MIN_STALL_MS = 1000;
 /**
  * Minimum length of a stall, as a multiple of the median latency. Slow but regular completions are

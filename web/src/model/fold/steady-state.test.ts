@@ -18,7 +18,7 @@ const OPTIONS = {
   interval_s: 1,
 } as const;
 
-/** A fold in the middle of the measurement of jobs with `steadystate`. */
+/** A fold of jobs with `steadystate`, in the middle of the measurement. */
 function liveFold(jobs = 1) {
   const fold = new RunFold();
   for (const event of EVENTS) if (event.seq <= 18) fold.apply(event);
@@ -35,7 +35,7 @@ function addSecond(fold: RunFold, t_ms: number, state: Partial<SteadyStateProgre
   fold.apply({ ...SAMPLE, seq: fold.lastSeq + 1, t_ms, steady_states: [progress] });
 }
 
-it('is updated every second of a live run', () => {
+it('is updated every second during a live run', () => {
   const fold = liveFold();
   const origin = (fold.measure_begin_ms ?? 0) / 1000;
   expect(steadyStates(fold)).toEqual([]);

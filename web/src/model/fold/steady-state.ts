@@ -1,17 +1,15 @@
-// Steady states of a run (`steadystate`): from its samples while it is live, then from its report.
+// A run's steady states (`steadystate`): from its samples while it is live, then from its report.
 import type { SteadyState } from '../../api';
 import { duration } from '../format/time';
 import type { Band } from './missing-time';
 import type { RunFold } from './run-fold';
 import { originMs } from './series-view';
 
-/** The steady state of one job. */
+/** One job's steady state. */
 export interface SteadyStateView {
   job: string;
   state: 'attained' | 'missed' | 'pending';
-  /**
-   * The sentence from the runner. If the run has several jobs, it starts with the name of the job.
-   */
+  /** The runner's summary. If the run has multiple jobs, it starts with the job's name. */
   sentence: string;
   /** The last complete window, in ms since the start of the run. */
   window: { start_ms: number; end_ms: number } | null;
@@ -54,11 +52,11 @@ function liveStates({ accepted, steadyStates }: RunFold): SteadyStateView[] {
   });
 }
 
-/** The window of each job, in the chart that shows the metric of the job's criterion. */
+/** Each job's window, in the chart of the metric that the job's criterion uses. */
 export function steadyBands(fold: RunFold): Band[] {
   const origin_ms = originMs(fold);
   return steadyStates(fold).flatMap(({ state, window, criterion }): Band[] => {
-    // The mean latency is not in any chart.
+    // No chart shows the mean latency.
     if (!window || criterion.startsWith('lat')) return [];
     const { start_ms, end_ms } = window;
     const label = state === 'attained' ? 'Steady state' : 'Last window';

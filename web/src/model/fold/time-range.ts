@@ -1,5 +1,5 @@
-// The time range of charts without zoom: the planned duration while a run is active, so that the
-// axis does not move. If the run has finished or has no planned end, the measured range.
+// The time range of charts that are not zoomed. For an active run, this is the planned duration, so
+// the axis does not move. If the run has finished or has no planned end, it is the measured range.
 import { isFinal, type RunFold } from './run-fold';
 import { originMs } from './series-view';
 

@@ -1,4 +1,4 @@
-// Totals of the measurement so far, for the tiles of a live run. The final report has the same
+// Totals of the measurement so far, for a live run's tiles. The final report contains the same
 // totals.
 import type { IoCounts } from '../../api';
 import { type Buckets, mergeBuckets } from '../series/histogram';

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import type { Event } from '../../api';
-import { tilesOf } from '../run/tiles';
+import { toTiles } from '../run/tiles';
 import { RunFold } from './run-fold';
 import { foldSeries } from './series-view';
 import { meanOf, wholeRun } from './whole-run';
 
-/** A run with 4k direct random reads, a ramp of 0.4 s, and a measurement of 1.2 s. */
+/** A run with 4k direct random reads, a 0.4 s ramp, and a 1.2 s measurement. */
 const RECORDED = readFileSync('src/model/fixtures/direct-randread.ndjson', 'utf8')
   .trim()
   .split('\n')
@@ -35,7 +35,7 @@ it('has no value for an active run', () => {
 it('marks the figures of a run without a report as partial', () => {
   const fold = foldOf(RECORDED.filter(({ type }) => type !== 'report').slice(0, -1));
   fold.status = 'interrupted';
-  const [iops, , p50] = tilesOf(fold);
+  const [iops, , p50] = toTiles(fold);
   const { read, length_ms } = fold.totals;
   expect(iops?.note).toBe(`Partial: ${read.ios.toLocaleString('en-US')} I/Os`);
   expect(p50?.figure.value).not.toBe('–');

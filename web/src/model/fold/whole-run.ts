@@ -1,13 +1,13 @@
-// Values for a whole finished run, which the legends of its charts show. Percentiles of windows
-// cannot be combined, so they come from the report or from merged histograms.
+// Whole-run values for the chart legends of a finished run. Percentiles of windows cannot be
+// combined, so they come from the report or from merged histograms.
 import type { Report } from '../../api';
-import { keyLatenciesOf, reportedLatencies } from '../run/reported-latency';
+import { reportedLatencies, toKeyLatencies } from '../run/reported-latency';
 import type { Column } from '../series/columns';
 import { isFinal, type RunFold } from './run-fold';
 import type { SeriesView } from './series-view';
 import { totalLatencies } from './totals';
 
-/** Value of the sum of some columns; null if unknown. */
+/** Value for a sum of columns; null if unknown. */
 export type WholeValue = (columns: readonly Column[]) => number | null;
 
 /** Null while the run is active. */
@@ -16,9 +16,9 @@ export function wholeRun(view: SeriesView, fold: RunFold): WholeValue | null {
   const report = fold.result?.report;
   const { p50, p99, p999, max } = report
     ? reportedLatencies(report)
-    : keyLatenciesOf(totalLatencies(fold.totals));
+    : toKeyLatencies(totalLatencies(fold.totals));
   const known: Partial<Record<Column, number | null>> = {
-    ...ratesOf(report),
+    ...reportRates(report),
     lat_p50_ns: p50.ns ?? null,
     lat_p99_ns: p99.ns ?? null,
     lat_p999_ns: p999.ns ?? null,
@@ -32,7 +32,7 @@ export function wholeRun(view: SeriesView, fold: RunFold): WholeValue | null {
   };
 }
 
-function ratesOf(report: Report | undefined): Partial<Record<Column, number>> {
+function reportRates(report: Report | undefined): Partial<Record<Column, number>> {
   if (!report) return {};
   const { read, write, trim } = report;
   return {
@@ -44,7 +44,7 @@ function ratesOf(report: Report | undefined): Partial<Record<Column, number>> {
   };
 }
 
-/** Mean over the measurement, weighted by the lengths of the windows. */
+/** Mean over the measurement, weighted by window length. */
 export function meanOf(view: SeriesView, columns: readonly Column[]): number | null {
   let sum = 0;
   let length = 0;

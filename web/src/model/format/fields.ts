@@ -2,7 +2,7 @@
 import { bytes, count, percent, rate, text, UNKNOWN } from './numbers';
 import { dateTime, duration } from './time';
 
-/** Nested fields with these names have the unit of their parent field. */
+/** Nested fields with these names have their parent field's unit. */
 export const DIRECTIONS: readonly string[] = ['read', 'write', 'trim'];
 
 /** Text to show for an empty list, by field name. The default is "none". */

@@ -1,4 +1,4 @@
-// Formats of counts, sizes, rates and latencies. Every number has a unit. Unknown values are shown
+// Formats counts, sizes, rates and latencies. Every number has a unit. Unknown values are shown
 // as an en dash, never as zero. Sizes are binary (KiB).
 
 /** Text for an unknown value. */

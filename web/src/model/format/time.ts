@@ -1,4 +1,4 @@
-// Formats of durations and dates.
+// Formats durations and dates.
 import { isKnown, type Known, latency, NBSP, oneDecimal, text, UNKNOWN, whole } from './numbers';
 
 /** 0.5 s, 41 s, 1 min 20 s, 2 h 3 min. */

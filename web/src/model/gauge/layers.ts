@@ -1,4 +1,4 @@
-// The layers of the depth gauge from top to bottom, and the state of the gauge before the first
+// The depth gauge's layers from top to bottom, and the state of the gauge before the first
 // I/O.
 import type { Gauge, Layer } from '../../api';
 

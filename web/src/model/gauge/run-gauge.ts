@@ -1,4 +1,4 @@
-// The depth gauge of a run: from its report, or from its latest sample. The runner computes it.
+// A run's depth gauge: from its report, or from its latest sample. The runner computes it.
 import type { Gauge } from '../../api';
 import type { RunFold } from '../fold/run-fold';
 import { EMPTY_GAUGE } from './layers';

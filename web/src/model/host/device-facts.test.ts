@@ -36,7 +36,7 @@ const rows = (device: Device) =>
     ...facts.map(({ name, values }) => `${name}: ${values.join(' | ')}`.replaceAll('\u00a0', ' ')),
   ]);
 
-it('groups the facts with units and without unknown ones', () =>
+it('groups facts, adds units, and omits unknown facts', () =>
   expect(rows(DISK)).toEqual([
     [
       'Identity',

@@ -1,13 +1,13 @@
-// The properties of a block device, in groups: identity, geometry, queue, and who may use it.
+// A block device's properties, in groups: identity, geometry, queue, and who may use it.
 // Unknown properties are omitted.
 import type { Access, Device, Mount } from '../../api';
 import { bytes, count, NBSP, plural, text } from '../format/numbers';
 
 export interface DeviceFact {
   name: string;
-  /** Shown one per line. There is at least one. */
+  /** Values, shown one per line. There is at least one. */
   values: readonly string[];
-  /** True for paths, numbers and names that users copy. */
+  /** True for paths, numbers and names that users may copy. */
   isIdentifier?: boolean;
 }
 

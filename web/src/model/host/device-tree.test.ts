@@ -38,7 +38,7 @@ it('sorts numbers in names by value', () => {
   ]);
 });
 
-it('keeps usable devices and the devices that they are on', () => {
+it('keeps usable devices and their ancestors', () => {
   const access = (name: string, allowed: boolean, ...parents: string[]) =>
     ({
       ...device(name, ...parents),

@@ -1,4 +1,4 @@
-// Orders block devices as a tree: disks, partitions, and volumes on them. A device with several
+// Orders block devices as a tree: disks, partitions, and volumes on them. A device with multiple
 // parents (RAID) is listed below the first.
 import type { Device } from '../../api';
 
@@ -32,13 +32,13 @@ export function deviceTree(listed: readonly Device[]): TreeRow[] {
 const isUsable = ({ read_access, write_access }: Device): boolean =>
   read_access.allowed || write_access.allowed;
 
-/** Returns the rows of usable devices, and of the devices on which they are based. */
+/** Returns the rows of usable devices and of their ancestors. */
 export function usableRows(rows: readonly TreeRow[]): TreeRow[] {
   let depth = 0;
   const kept: TreeRow[] = [];
   for (const row of rows.toReversed()) {
-    // `depth` is the depth of the last row that was kept, until all of its parents are kept as
-    // well.
+    // Rows are visited from bottom to top. Rows above `depth`, the depth of the last row that was
+    // kept, are its ancestors.
     if (!isUsable(row.device) && row.depth >= depth) continue;
     kept.push(row);
     depth = row.depth;

@@ -38,7 +38,7 @@ describe('names', () => {
   it.each<[string, string[] | null]>([
     ['ra|', ['ramp_time', 'random_distribution']],
     ['[a]\n  ra|', ['ramp_time', 'random_distribution']],
-    // Equal names come first, then names with the prefix, aliases and abbreviations.
+    // Exact matches come first, then names with the prefix, aliases and abbreviations.
     ['rw|', ['rw', 'rwmixread']],
     ['block|', ['bs']],
     ['time|', ['time_based', 'ramp_time']],
@@ -70,7 +70,7 @@ describe('values', () => {
 
 it.each<[string, string | null]>([
   ['[a]\nrd|\nbs=4k', '[a]\nrandom_distribution=\nbs=4k'],
-  // If the option has a value, the value is kept.
+  // An existing value is kept.
   ['rwm|ix=50', 'rwmixread=50'],
   ['rwm| = 50', 'rwmixread = 50'],
   ['rw=ra|nd # comment', 'rw=randread # comment'],

@@ -51,7 +51,7 @@ function completeName(before: string, after: string, options: Options) {
   if (word === undefined) return null;
   const rest = /^[\w-]*/.exec(after)?.[0] ?? '';
   const hasValue = /^\s*=/.test(after.slice(rest.length));
-  const items = bestFirst(options, (doc) => rankName(doc, word)).map((doc) => {
+  const items = sortByRank(options, (doc) => rankName(doc, word)).map((doc) => {
     return { label: doc.name, insert: hasValue ? doc.name : `${doc.name}=`, doc };
   });
   return { kind: 'name' as const, word, rest, items };
@@ -63,14 +63,14 @@ function completeValue(before: string, after: string, options: Options) {
   const doc = findOption(options, name);
   if (!doc) return null;
   const rest = /^[^\s#;]*/.exec(after)?.[0] ?? '';
-  const items = bestFirst(doc.values, (value) => rankText(value, word)).map((value) => {
+  const items = sortByRank(doc.values, (value) => rankText(value, word)).map((value) => {
     return { label: value, insert: value, doc };
   });
   return { kind: 'value' as const, word, rest, items };
 }
 
-/** Sorts items by rank, lowest first. Items without a rank are omitted. */
-function bestFirst<T>(items: readonly T[], rankOf: (item: T) => number | null): T[] {
+/** Sorts items by rank, lowest first. Items that have no rank are omitted. */
+function sortByRank<T>(items: readonly T[], rankOf: (item: T) => number | null): T[] {
   return items
     .map((item) => ({ item, rank: rankOf(item) }))
     .filter((one): one is { item: T; rank: number } => one.rank !== null)
@@ -78,7 +78,7 @@ function bestFirst<T>(items: readonly T[], rankOf: (item: T) => number | null): 
     .map(({ item }) => item);
 }
 
-/** Matches of the name come first, then matches of an alias, then abbreviations such as `rdist`. */
+/** Name matches come first, then alias matches, then abbreviations such as `rdist`. */
 function rankName(doc: OptionDoc, word: string): number | null {
   const ranks = namesOf(doc).map((name) => rankText(name, word));
   const [own, ...aliases] = ranks.map((rank) => rank ?? Number.POSITIVE_INFINITY);

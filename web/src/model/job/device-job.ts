@@ -1,11 +1,11 @@
-// The job that *Test this device* creates: random reads, which change nothing.
+// The job that *Test this device* creates: random reads, which modify nothing.
 import type { Device } from '../../api';
 import { writeJobText } from './job-text';
 
-/** Session storage key of the draft in `pages/new-run`. */
+/** Session storage key for the draft in `pages/new-run`. */
 export const RUN_DRAFT_KEY = 'leadline-run';
 
-/** Returns the stable path of a device, or its kernel path if it has none. */
+/** Returns a device's stable path, or its kernel path if it has none. */
 const pathOf = ({ links, path }: Device) => links.find((link) => link.includes('/by-id/')) ?? path;
 
 /** Returns a draft for the run form. */

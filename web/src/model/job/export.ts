@@ -1,4 +1,4 @@
-// Exports of a run: its job text, and commands that start the same run.
+// Exports a run as job text, or as a command that starts the same run.
 import type { Job, Run } from '../../api';
 import { jobsOf, parseJobText, writeJobText } from './job-text';
 
@@ -29,7 +29,7 @@ export function toCurl(run: Pick<Run, 'requested' | 'name' | 'tags'>, origin: st
   return lines.join(CONTINUED);
 }
 
-/** A fio command line with the options of a job file. */
+/** A fio command line with a job file's options. */
 export function toFioCommand(jobFile: string): string {
   const jobs = jobsOf(parseJobText(jobFile)).map(({ name = '', ...options }) => {
     const words = Object.entries({ name, ...options }).map(
@@ -42,7 +42,7 @@ export function toFioCommand(jobFile: string): string {
 
 /**
  * A command that runs the job on the runner's host without a server. The jobs are in JSON, which
- * supports Leadline's own options as well.
+ * also supports Leadline's own options.
  */
 export const toRunnerCommand = ({ requested: { sample_ms, jobs } }: Pick<Run, 'requested'>) =>
   `leadline-runner run - <<'END'\n${JSON.stringify({ sample_ms, jobs }, null, 2)}\nEND\n`;

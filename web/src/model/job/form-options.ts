@@ -44,19 +44,19 @@ const stateOptions = (
 ): readonly StateOption[] =>
   rows.map(([value, label, description]) => ({ value, label, description }));
 
-/** Default value of `file_state` and `cache_state`. */
+/** Default value for `file_state` and `cache_state`. */
 export const UNCHANGED = 'as-is';
 
 export const FILE_STATES = stateOptions(
   [UNCHANGED, 'Unchanged', 'Uses the existing file and creates missing parts.'],
   ['fresh', 'Fresh', 'New file: the first writes also allocate blocks.'],
-  ['written', 'Written', 'Every block contains data, so that reads reach the device.'],
+  ['written', 'Written', 'Every block contains data, so reads reach the device.'],
   ['overwrite', 'Overwritten', 'Every block exists and is overwritten in place.'],
   ['append', 'Appended', 'Writes extend the file.'],
 );
 
 export const CACHE_STATES = stateOptions(
-  [UNCHANGED, 'Unchanged', 'Not changed, except that invalidate=1 (the default) evicts this file.'],
+  [UNCHANGED, 'Unchanged', 'Left as is, except that invalidate=1 (the default) evicts this file.'],
   ['cold', 'Cold', 'Nothing is cached: the first accesses reach the device.'],
-  ['warm', 'Warm', 'The whole file is cached, as for a program that has been running for a while.'],
+  ['warm', 'Warm', 'The whole file is cached, as it would be for a long-running program.'],
 );

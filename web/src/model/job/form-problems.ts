@@ -1,4 +1,4 @@
-// Maps the problems of a plan to jobs, options and lines of the job text.
+// Maps a plan's problems to jobs, options and lines in the job text.
 import type { Problem } from '../../api';
 import { lacksDevice } from './io-mode';
 import { type JobFile, jobsOf, lineOf } from './job-text';
@@ -8,7 +8,7 @@ export interface FormProblem {
   job: number | null;
   /** Null if the problem does not concern a single option. */
   option: string | null;
-  /** Zero-based line of the job text; null if the text does not set the option. */
+  /** Zero-based line in the job text; null if the text does not set the option. */
   line: number | null;
   detail: string;
   remedy: string;

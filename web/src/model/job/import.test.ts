@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ImportNote } from '../../api';
-import { needsImport, stepsOf, studyOf, withReplacement } from './import';
+import { needsImport, toSteps, toStudy, withReplacement } from './import';
 
 const note: ImportNote = {
   line: 2,
@@ -30,7 +30,7 @@ describe('an import', () => {
       expect(needsImport(text), text).toBe(false);
   });
 
-  it('replaces the part of the text that a note is about', () => {
+  it('replaces the part of the text that a note refers to', () => {
     expect(withReplacement('[j]\nruntime=10sec\nrw=read', note)).toBe('[j]\nruntime=10s\nrw=read');
     expect(withReplacement('[ö😀]\nö😀ö😀=abc10sec', { ...note, column: 9 })).toBe(
       '[ö😀]\nö😀ö😀=abc10s',
@@ -39,13 +39,13 @@ describe('an import', () => {
 
   it('writes the jobs of a run as one job file', () => {
     const document = { jobs: [{ name: 'a', rw: 'read', bs: '4k', direct: 1 }] };
-    expect(stepsOf({ document })).toEqual([{ name: 'a', text: '[a]\nrw=read\nbs=4k\ndirect=1\n' }]);
-    expect(stepsOf({ document: null })).toEqual([]);
+    expect(toSteps({ document })).toEqual([{ name: 'a', text: '[a]\nrw=read\nbs=4k\ndirect=1\n' }]);
+    expect(toSteps({ document: null })).toEqual([]);
   });
 
   it('makes a study with several steps', () => {
     const steps = [{ jobs: [{ name: 'a', rw: 'read' }] }, { jobs: [{ name: 'b', rw: 'write' }] }];
-    const study = studyOf({ document: { continue_on_failure: true, steps } });
+    const study = toStudy({ document: { continue_on_failure: true, steps } });
     expect(study.steps.map(({ text }) => text)).toEqual(['[a]\nrw=read\n', '[b]\nrw=write\n']);
     expect(study).toMatchObject({ continueOnFailure: true, active: 1 });
   });

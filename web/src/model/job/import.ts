@@ -25,15 +25,15 @@ export const dialectName = (dialect: Dialect): string => NAMES[dialect];
 const COMMAND =
   /(^|[\s/\\])(fio|diskspd(\.exe)?|dd|ioping|elbencho|vdbench|iozone|bonnie\+\+|sysbench|hdparm)\s+\S/i;
 
-/** Returns true if the text must be imported, because the job editor cannot show it unchanged. */
+/** Returns true if the text must be imported, because the job editor cannot show it as is. */
 export function needsImport(text: string): boolean {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   const hasSection = lines.some((line) => /^\s*\[[^\]]+\]\s*$/.test(line));
   return !hasSection && lines.some((line) => COMMAND.test(line));
 }
 
-/** The steps of an import, each with its jobs as a job file. An imported run has one step. */
-export function stepsOf({ document }: Pick<Import, 'document'>): ImportedStep[] {
+/** An import's steps, each with its jobs as a job file. An imported run has one step. */
+export function toSteps({ document }: Pick<Import, 'document'>): ImportedStep[] {
   if (!document || typeof document !== 'object') return [];
   const { jobs, steps } = document as { jobs?: Jobs; steps?: { name?: string; jobs: Jobs }[] };
   const all = steps ?? [{ jobs: jobs ?? [document as Jobs[number]] }];
@@ -43,9 +43,9 @@ export function stepsOf({ document }: Pick<Import, 'document'>): ImportedStep[] 
   }));
 }
 
-/** Returns a study with the steps of an import. */
-export function studyOf(imported: Pick<Import, 'document'>): StudyDraft {
-  const steps = stepsOf(imported).map(({ text }, index) => ({ id: index + 1, name: '', text }));
+/** Returns a study with an import's steps. */
+export function toStudy(imported: Pick<Import, 'document'>): StudyDraft {
+  const steps = toSteps(imported).map(({ text }, index) => ({ id: index + 1, name: '', text }));
   const { continue_on_failure } = imported.document as { continue_on_failure?: boolean };
   return {
     name: '',
@@ -57,10 +57,10 @@ export function studyOf(imported: Pick<Import, 'document'>): StudyDraft {
 }
 
 /**
- * Returns the range of a note as offsets in the text. Columns count characters, offsets count
+ * Returns a note's range as offsets in the text. Columns count characters, offsets count
  * UTF-16 units.
  */
-export function rangeOf(text: string, note: Pick<ImportNote, 'line' | 'column' | 'length'>) {
+export function noteRange(text: string, note: Pick<ImportNote, 'line' | 'column' | 'length'>) {
   const lines = text.split('\n');
   const before = lines.slice(0, note.line - 1).join('\n').length + (note.line > 1 ? 1 : 0);
   const units = (count: number) =>
@@ -71,6 +71,6 @@ export function rangeOf(text: string, note: Pick<ImportNote, 'line' | 'column' |
 
 /** Returns the text after the replacement that a note suggests. */
 export function withReplacement(text: string, note: ImportNote): string {
-  const { start, end } = rangeOf(text, note);
+  const { start, end } = noteRange(text, note);
   return text.slice(0, start) + (note.replacement ?? '') + text.slice(end);
 }

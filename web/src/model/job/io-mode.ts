@@ -1,4 +1,4 @@
-// The I/O path of a job: buffered file, direct file or raw device.
+// A job's I/O path: buffered file, direct file or raw device.
 import { type JobOptions, setOption } from './job-text';
 
 export type IoMode = 'buffered' | 'direct' | 'raw';
@@ -17,7 +17,7 @@ export const IO_MODES: readonly { mode: IoMode; title: string; description: stri
   {
     mode: 'raw',
     title: 'Raw device',
-    description: 'Bypasses the filesystem: comparable to data sheets. Writes destroy data.',
+    description: 'Bypasses the filesystem, for comparison with data sheets. Writes destroy data.',
   },
 ];
 
@@ -37,7 +37,7 @@ export function ioModeOf(job: JobOptions): IoMode | null {
 }
 
 /**
- * Returns the text after changing the I/O mode of a job. Changing from or to a raw device resets
+ * Returns the text after changing a job's I/O mode. Changing from or to a raw device resets
  * the file name.
  */
 export function setIoMode(text: string, index: number, job: JobOptions, mode: IoMode): string {
@@ -48,7 +48,7 @@ export function setIoMode(text: string, index: number, job: JobOptions, mode: Io
 }
 
 /** Returns the text with a job that accesses a file through a new loop device. */
-export function onLoopDevice(text: string, index: number): string {
+export function withLoopDevice(text: string, index: number): string {
   const options = { filename: DEFAULT_FILE, direct: '1', loop_device: '1' };
   return Object.entries(options).reduce(
     (next, [option, value]) => setOption(next, index, option, value),

@@ -1,9 +1,9 @@
 // Parses and edits job text, a subset of fio's job file format: sections, `option=value`, bare
 // options (= 1), `#` and `;` comments. Forms read their values from the text and make minimal
-// edits, so that comments and the order of lines are kept. The server validates the options.
+// edits, so that comments and line order are kept. The server validates the options.
 
 interface Setting {
-  /** Zero-based line of the text. */
+  /** Zero-based line in the text. */
   line: number;
   name: string;
   value: string;
@@ -11,8 +11,7 @@ interface Setting {
 
 interface Section {
   /**
-   * Line of the section heading; -1 for settings before the first heading, which belong to
-   * [global].
+   * Line of the section header; -1 for settings before the first header, which belong to [global].
    */
   line: number;
   name: string;
@@ -29,7 +28,7 @@ export interface JobFile {
   errors: SyntaxProblem[];
 }
 
-/** Options of the job by name, with their values as text. */
+/** The job's options by name, with their values as text. */
 export type JobOptions = Record<string, string>;
 
 const GLOBAL = 'global';
@@ -45,16 +44,16 @@ export function parseJobText(text: string): JobFile {
   text.split('\n').forEach((raw, line) => {
     const content = stripComment(raw);
     if (content === '') return;
-    if (content.startsWith('[')) parseHeading(content, line, file);
+    if (content.startsWith('[')) parseHeader(content, line, file);
     else parseSetting(content, line, file);
   });
   return file;
 }
 
-function parseHeading(content: string, line: number, file: JobFile) {
+function parseHeader(content: string, line: number, file: JobFile) {
   const name = /^\[\s*([^\]]+?)\s*\]$/.exec(content)?.[1];
   if (name === undefined) {
-    file.errors.push({ line, detail: `“${content}” is not a valid heading: use [name].` });
+    file.errors.push({ line, detail: `“${content}” is not a valid section header: use [name].` });
   }
   file.sections.push({ line, name: name ?? content, settings: [] });
 }
@@ -62,7 +61,7 @@ function parseHeading(content: string, line: number, file: JobFile) {
 function parseSetting(content: string, line: number, file: JobFile) {
   const match = /^([A-Za-z_][\w-]*)\s*(?:=\s*(.*))?$/.exec(content);
   if (!match?.[1]) {
-    file.errors.push({ line, detail: `“${content}” is neither option=value nor a [heading].` });
+    file.errors.push({ line, detail: `“${content}” is neither option=value nor a [section].` });
     return;
   }
   if (file.sections.length === 0) file.sections.push({ line: -1, name: GLOBAL, settings: [] });
@@ -79,16 +78,16 @@ export function jobsOf(file: JobFile): JobOptions[] {
   for (const section of file.sections) {
     const own = Object.fromEntries(section.settings.map(({ name, value }) => [name, value]));
     if (isGlobal(section)) Object.assign(shared, own);
-    else jobs.push(withoutEmpty({ name: section.name, ...shared, ...own }));
+    else jobs.push(omitEmpty({ name: section.name, ...shared, ...own }));
   }
   return jobs;
 }
 
-const withoutEmpty = (options: JobOptions): JobOptions =>
+const omitEmpty = (options: JobOptions): JobOptions =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== ''));
 
 /**
- * The settings of an option that apply to a job: in its section, and in the [global] sections
+ * An option's settings that apply to a job: in its section, and in the [global] sections
  * before it.
  */
 function findSettings(file: JobFile, section: Section, option: string) {
@@ -99,7 +98,7 @@ function findSettings(file: JobFile, section: Section, option: string) {
 }
 
 /**
- * Returns the line that sets an option of a job, or the line of the job's heading; null if there is
+ * Returns the line that sets an option of a job, or the line of the job's header; null if there is
  * no such job.
  */
 export function lineOf(file: JobFile, job: number, option: string): number | null {
@@ -110,8 +109,8 @@ export function lineOf(file: JobFile, job: number, option: string): number | nul
 }
 
 /**
- * Sets an option of a job, or removes it (null). Settings that several jobs share are not changed.
- * Instead, the job overrides them, or removes them with an empty value.
+ * Sets an option of a job, or removes it (null). Settings that are shared with other jobs are
+ * not changed. Instead, the job overrides them, or removes them with an empty value.
  */
 export function setOption(text: string, job: number, option: string, value: string | null): string {
   const file = parseJobText(text);
@@ -146,7 +145,7 @@ function editLine(
 
 type JobSetting = [option: string, value: unknown];
 
-/** Writes jobs as a job file. Settings that several jobs have in common go to [global]. */
+/** Writes jobs as a job file. Settings that jobs have in common go to [global]. */
 export function writeJobText(jobs: readonly Readonly<Record<string, unknown>>[]): string {
   const settings = jobs.map((job) =>
     Object.entries(job).filter(

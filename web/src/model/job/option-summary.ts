@@ -1,7 +1,7 @@
-// Short descriptions of an option, for lists.
+// Short option descriptions, for lists.
 import type { OptionDoc } from '../../api';
 
-/** The first clause of the option's help. */
+/** The first clause in the option's help. */
 export const summaryOf = ({ help }: OptionDoc): string =>
   /^.*?(?=[.:;](?:\s|$))/.exec(help)?.[0] ?? help;
 

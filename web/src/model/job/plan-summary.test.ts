@@ -97,7 +97,7 @@ it.each<[string, Partial<Plan['estimate']>[]]>([
 it('adds the maximum wait for idle devices', () => {
   const steps = [1, 2].map((repeat) => ({ step: 1, repeat, name: '', jobs: [], plan: plan({}) }));
   expect(plain(studyCostText({ steps, idle_wait_seconds: 10 }))).toBe(
-    '1 step, 2 runs, about 1 min, plus up to 20 s to wait for idle devices; writes 0 B.',
+    '1 step, 2 runs, about 1 min, plus up to 20 s waiting for idle devices; writes 0 B.',
   );
 });
 

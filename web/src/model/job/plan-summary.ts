@@ -20,7 +20,7 @@ const formatSeconds = (s: number) =>
 
 const stepCount = (n: number) => plural(n, 'step');
 
-/** Total duration, and the duration of each phase. */
+/** Total duration, and each phase's duration. */
 export function durationText({ estimate, phases }: Plan): string {
   const parts = phases
     .filter(({ seconds }) => (seconds ?? 0) >= MIN_LISTED_S)
@@ -35,7 +35,7 @@ export function durationText({ estimate, phases }: Plan): string {
   return [text, estimate.seconds_note].filter(Boolean).join('. ') || 'unknown';
 }
 
-/** Duration of a study, and the bytes that it writes. */
+/** A study's duration, and the bytes that it writes. */
 export function studyCostText({
   steps,
   idle_wait_seconds: wait = 0,
@@ -49,7 +49,7 @@ export function studyCostText({
   const count = steps.filter(({ repeat }) => repeat === 1).length;
   const runs = count < steps.length ? `, ${steps.length} runs` : '';
   const waits =
-    wait > 0 ? `, plus up to ${formatSeconds(wait * steps.length)} to wait for idle devices` : '';
+    wait > 0 ? `, plus up to ${formatSeconds(wait * steps.length)} waiting for idle devices` : '';
   const cost = `${stepCount(count)}${runs}${time}${rest}${waits}`;
   return `${cost}; writes ${studyWritesText(plans)}.`;
 }

@@ -20,7 +20,7 @@ export const PRESETS: readonly Preset[] = [
   },
   {
     name: 'One read at a time',
-    description: 'Latency of a database on a cache miss: queue depth 1, direct.',
+    description: 'Latency of a database cache miss: queue depth 1, direct.',
     text: job('latency', `filename=t1 rw=randread bs=4k iodepth=1 direct=1 ${TIMED}`),
   },
   {
@@ -30,7 +30,7 @@ export const PRESETS: readonly Preset[] = [
   },
   {
     name: '4k random read, buffered and warm',
-    description: 'Reads served from memory, after the file was read into the page cache.',
+    description: 'Reads served from memory, after the file is read into the page cache.',
     text: job(
       'warm',
       `filename=t1 rw=randread bs=4k iodepth=32 direct=0 invalidate=0 pre_read=1 ${TIMED}`,
@@ -38,7 +38,7 @@ export const PRESETS: readonly Preset[] = [
   },
   {
     name: '4k sequential read, buffered',
-    description: 'Readahead: many small reads become few large ones on the device.',
+    description: 'Readahead: many small reads become a few large ones on the device.',
     text: job('readahead', 'filename=t1 rw=read bs=4k iodepth=1 direct=0 size=1g'),
   },
   {
@@ -61,7 +61,7 @@ export const PRESETS: readonly Preset[] = [
   },
   {
     name: 'Runner overhead',
-    description: 'No I/O: the maximum IOPS of the runner on this CPU.',
+    description: 'No I/O: the runner’s maximum IOPS on this CPU.',
     text: job(
       'null',
       'ioengine=null rw=randread bs=4k iodepth=32 direct=1 size=1g runtime=5s time_based',

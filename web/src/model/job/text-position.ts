@@ -1,16 +1,16 @@
-// Positions in job text: lines and columns of a text area with a monospace font.
+// Positions in job text: lines and columns in a text area with a monospace font.
 
-/** The default tab size of browsers. */
+/** Browsers' default tab size. */
 const TAB_SIZE = 8;
 
 export interface TextPosition {
   /** Zero-based. */
   line: number;
-  /** Number of characters to the left. Tabs count as several spaces. */
+  /** Number of characters to the left. A tab counts as multiple spaces. */
   column: number;
 }
 
-/** Width of a line in characters. */
+/** Line width in characters. */
 export const widthOf = (line: string): number =>
   [...line].reduce(
     (column, character) => column + (character === '\t' ? TAB_SIZE - (column % TAB_SIZE) : 1),

@@ -1,6 +1,6 @@
 // Edits the run list filter: words and `key:value` terms. The server interprets them.
 
-/** Returns the value of a term; null if the filter does not contain the term. */
+/** Returns a term's value; null if the filter does not contain the term. */
 export function termOf(filter: string, key: string): string | null {
   return filter.match(new RegExp(`(?:^|\\s)${key}:(\\S+)`))?.[1] ?? null;
 }

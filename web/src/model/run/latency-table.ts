@@ -1,4 +1,4 @@
-// The percentiles of a report as a table, with one column per kind of latency. The percentiles are
+// A report's percentiles as a table, with one column per kind of latency. The percentiles are
 // those that fio reports by default.
 import type { DirectionStats, LatencyStats, Report } from '../../api';
 import { isKnown } from '../format/numbers';
@@ -24,7 +24,7 @@ const PERCENTILES = [
   '99.999',
 ];
 
-/** Columns without any latency are omitted. */
+/** Columns that have no latencies are omitted. */
 export function latencyTable(report: Report): LatencyTable {
   const columns = [
     ...DIRECTIONS.flatMap((name) => directionColumns(name, reportedBy(report)[name])),

@@ -1,10 +1,10 @@
-// Annotations of a run as marks in its charts.
+// A run's annotations as marks in its charts.
 import type { Annotation } from '../../api';
 
 export interface Mark {
   /** Seconds since the start of the measurement. */
   seconds: number;
-  /** Position of the annotation in the list, starting at 1. */
+  /** The annotation's position in the list, starting at 1. */
   label: string;
   text: string;
 }

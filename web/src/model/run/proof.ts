@@ -1,5 +1,5 @@
-// Counters before and after a run, with all digits, so that they can be compared with the output of
-// commands.
+// Counters before and after a run, with all digits, so that they can be compared with command
+// output.
 import type { Proof } from '../../api';
 import { bytes, count, text } from '../format/numbers';
 

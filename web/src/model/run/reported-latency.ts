@@ -1,9 +1,9 @@
-// Latencies of a report. I/Os that were still in flight when the run ended are included with their
+// Latencies in a report. I/Os that were still in flight when the run ended are included with their
 // age, which is a lower bound of their latency. Values that depend on them are therefore lower
 // bounds.
 import type { DirectionStats, LatencyStats, Report } from '../../api';
 import { latency, NBSP, plural, text } from '../format/numbers';
-import { type Buckets, bucketOf, mergeBuckets, percentiles } from '../series/histogram';
+import { type Buckets, bucketAt, mergeBuckets, percentiles } from '../series/histogram';
 
 export const DIRECTIONS = ['read', 'write', 'trim'] as const;
 
@@ -43,22 +43,22 @@ type Latencies = Pick<DirectionStats, 'unfinished'> & {
 };
 
 /**
- * Latencies of the completed I/Os. After a hang, also those of the unfinished I/Os, which all count
- * with the age of the oldest one.
+ * Latencies of the completed I/Os. After a hang, also includes the unfinished I/Os, all of which
+ * are counted at the age of the oldest one.
  */
-export function bucketsOf({ lat_ns, unfinished }: Latencies): Buckets {
+export function toBuckets({ lat_ns, unfinished }: Latencies): Buckets {
   const isHung = unfinished && lat_ns.at_least?.includes('max');
   if (!isHung) return lat_ns.buckets;
-  return mergeBuckets(lat_ns.buckets, [[bucketOf(unfinished.oldest_ns), unfinished.ios]]);
+  return mergeBuckets(lat_ns.buckets, [[bucketAt(unfinished.oldest_ns), unfinished.ios]]);
 }
 
 type Directions = { [Name in (typeof DIRECTIONS)[number]]?: Latencies | null };
 
-/** The latencies of all directions. */
+/** Latencies of all directions combined. */
 export const latencyOf = (stats: Directions): Buckets =>
   DIRECTIONS.reduce<Buckets>((sum, name) => {
     const direction = stats[name];
-    return direction ? mergeBuckets(sum, bucketsOf(direction)) : sum;
+    return direction ? mergeBuckets(sum, toBuckets(direction)) : sum;
   }, []);
 
 export interface KeyLatencies {
@@ -71,15 +71,15 @@ export interface KeyLatencies {
 const UNKNOWN: Reported = { ns: null, isLowerBound: false };
 
 /** Latencies of completed I/Os. */
-export function keyLatenciesOf(buckets: Buckets): KeyLatencies {
+export function toKeyLatencies(buckets: Buckets): KeyLatencies {
   const exact = (ns: number | null | undefined): Reported => ({ ns, isLowerBound: false });
   const [p50, p99, p999, max] = percentiles(buckets, [50, 99, 99.9, 100]).map(exact);
   return { p50: p50 ?? UNKNOWN, p99: p99 ?? UNKNOWN, p999: p999 ?? UNKNOWN, max: max ?? UNKNOWN };
 }
 
 /**
- * Key latencies of all directions combined. With several directions, the percentiles come from
- * histograms.
+ * Key latencies of all directions combined. If there are multiple directions, the percentiles come
+ * from histograms.
  */
 export function reportedLatencies(report: Report): KeyLatencies {
   const used = DIRECTIONS.map((name) => report[name]).filter(isUsed);
@@ -90,18 +90,18 @@ export function reportedLatencies(report: Report): KeyLatencies {
     const of = (name: string) => percentileOf(only.lat_ns, name);
     return { p50: of('50'), p99: of('99'), p999: of('99.9'), max };
   }
-  const merged = keyLatenciesOf(latencyOf(report));
+  const merged = toKeyLatencies(latencyOf(report));
   const bounds = used
     .filter(({ lat_ns }) => isLowerBound(lat_ns, 'max'))
-    .map(({ unfinished }) => bucketOf(unfinished?.oldest_ns ?? 0));
+    .map(({ unfinished }) => bucketAt(unfinished?.oldest_ns ?? 0));
   const bounded = ({ ns }: Reported): Reported => ({
     ns,
-    isLowerBound: typeof ns === 'number' && bucketOf(ns) >= Math.min(...bounds),
+    isLowerBound: typeof ns === 'number' && bucketAt(ns) >= Math.min(...bounds),
   });
   return { p50: bounded(merged.p50), p99: bounded(merged.p99), p999: bounded(merged.p999), max };
 }
 
-/** Unfinished I/Os above this age are always shown. */
+/** Unfinished I/Os older than this are always shown. */
 const MIN_OLDEST_NS = 1e9;
 
 /**

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { RunSummary } from '../../api';
-import { describeRun, directionsOf, runTitle } from './summary';
+import { describeRun, getDirections, runTitle } from './summary';
 
 const RUN = {
   name: "it's",
@@ -25,5 +25,5 @@ it.each([
   ['write:8k', { reads: false, writes: true, trims: false }],
   ['trim', { reads: false, writes: false, trims: true }],
 ])('%s has the directions %j', (rw, directions) =>
-  expect(directionsOf({ rw } as RunSummary)).toEqual(directions),
+  expect(getDirections({ rw } as RunSummary)).toEqual(directions),
 );

@@ -1,4 +1,4 @@
-// One-line descriptions of runs, and labels of their status and directions.
+// One-line descriptions of runs, and labels for their status and directions.
 import type { Run, RunStatus, RunSummary } from '../../api';
 import { isFinal } from '../fold/run-fold';
 import { latency, plural, rate, shortCount, text } from '../format/numbers';
@@ -31,41 +31,41 @@ export function describeRun(run: RunSummary): string {
     .join(' · ');
 }
 
-type Sourced = Pick<RunSummary, 'source'>;
+type RunWithSource = Pick<RunSummary, 'source'>;
 
 /** Returns true if the run was imported. */
-export const isForeign = ({ source }: Sourced): boolean => source !== 'leadline';
+export const isImported = ({ source }: RunWithSource): boolean => source !== 'leadline';
 
 const SOURCES = {
   leadline: { label: 'Leadline', hint: '' },
   fio: { label: 'fio', hint: 'Measured by fio: Leadline did not observe this run' },
   leadline_export: {
     label: 'Leadline export',
-    hint: "Measured by Leadline, and imported in fio's format, which lacks the verdict",
+    hint: "Measured by Leadline and imported in fio's format, which has no verdict",
   },
 } as const;
 
 /** The program that measured an imported run. */
-export const sourceLabel = ({ source }: Sourced): string => SOURCES[source].label;
+export const sourceLabel = ({ source }: RunWithSource): string => SOURCES[source].label;
 
-export const foreignHint = ({ source }: Sourced): string => SOURCES[source].hint;
+export const sourceHint = ({ source }: RunWithSource): string => SOURCES[source].hint;
 
 type TitledRun = Pick<RunSummary, 'name' | 'rw' | 'bs' | 'direct'>;
 
-/** The name of a run, or a short description if it has no name. */
+/** A run's name, or a short description if it has none. */
 export const runTitle = (run: TitledRun): string =>
   run.name || `${run.bs} ${run.rw}, ${run.direct ? 'direct' : 'buffered'}`;
 
 /** Runs of a study are named `study: step (repeat)`. */
 const STUDY_TITLE = /^(.+?)(: .+?)( \(\d+\))?$/;
 
-/** Parts of the title of a study run; null for other runs. */
+/** Parts of a study run's title; null for other runs. */
 export function studyTitle(run: TitledRun & Pick<RunSummary, 'study'>) {
   const [, study, step, repeat = ''] = (run.study && STUDY_TITLE.exec(runTitle(run))) || [];
   return study && step ? { study, step, repeat } : null;
 }
 
-/** The title of a test, which is the same for all repeats. */
+/** A test's title, which is the same for all repeats. */
 export function testTitle(run: TitledRun & Pick<RunSummary, 'study'>): string {
   const parts = studyTitle(run);
   return parts ? parts.study + parts.step : runTitle(run);
@@ -74,7 +74,7 @@ export function testTitle(run: TitledRun & Pick<RunSummary, 'study'>): string {
 /** Returns true for queued and running runs. */
 export const isActive = (run: Pick<RunSummary, 'status'>): boolean => !isFinal(run.status);
 
-/** Returns true if the metrics cover only a part of the run, because the run did not complete. */
+/** Returns true if the metrics cover only part of the run, because it did not complete. */
 export const isPartial = ({ status, iops }: Pick<RunSummary, 'status' | 'iops'>): boolean =>
   isFinal(status) && status !== 'done' && typeof iops === 'number';
 
@@ -90,7 +90,7 @@ export function partialText(run: RunSummary): string | null {
 }
 
 /** Taken from the resolved jobs, or from the requested pattern if they are not resolved yet. */
-export function directionsOf(run: Pick<Run, 'resolved' | 'rw'>) {
+export function getDirections(run: Pick<Run, 'resolved' | 'rw'>) {
   const patterns = run.resolved?.map((job) => String(job.rw)) ?? [run.rw.split(':')[0] ?? ''];
   const uses = (...names: string[]) => patterns.some((pattern) => names.includes(pattern));
   const mixed = uses('rw', 'readwrite', 'randrw');

@@ -1,4 +1,4 @@
-// The state of targets before and after a run: cached pages, extents and properties, and the cache
+// Target state before and after a run: cached pages, extents and properties, and the cache
 // map as text.
 import type { CacheMap, Extents, Residency, TargetReport } from '../../api';
 import { bytes, count, share, text } from '../format/numbers';
@@ -57,7 +57,7 @@ export function extentRows({
   ];
 }
 
-/** Properties of a target by name. */
+/** A target's properties by name. */
 export function targetFacts(target: TargetReport): [name: string, value: string][] {
   const { filesystem, device, mount_options, state, direct } = target;
   const location = [filesystem, device && `on ${device}`, mount_options && `(${mount_options})`];
@@ -92,7 +92,7 @@ function stateText({ existed, written_share, cached_share }: TargetReport['state
 /** Maximum number of ranges to list. Any others are only counted. */
 const MAX_LISTED_RANGES = 6;
 
-/** `cells`: percentage of cached pages in each cell. */
+/** `cells`: percentage of each cell's pages that are cached. */
 export function cacheMapText(
   cells: readonly number[],
   { cell_bytes }: Pick<CacheMap, 'cell_bytes'>,
@@ -102,7 +102,7 @@ export function cacheMapText(
   const partial = cells.length - full - none;
   const summary = `${cells.length} cells of ${size(cell_bytes)}: ${full} cached, ${partial} partly cached, ${none} not cached.`;
   if (full === cells.length || none === cells.length) return summary;
-  const ranges = rangesOf(cells.map((percent) => percent > 0));
+  const ranges = toRanges(cells.map((percent) => percent > 0));
   const listed = ranges
     .slice(0, MAX_LISTED_RANGES)
     .map(({ from, to }) => `${size(from * cell_bytes)} to ${size(to * cell_bytes)}`);
@@ -113,10 +113,10 @@ export function cacheMapText(
 
 /** Merges adjacent cells with the same cached share into ranges. Uncached cells are omitted. */
 export const cachedRanges = (cells: readonly number[]) =>
-  rangesOf(cells).map(({ from, to, value: percent }) => ({ from, to, percent }));
+  toRanges(cells).map(({ from, to, value: percent }) => ({ from, to, percent }));
 
 /** Ranges of consecutive equal values, excluding 0 and false. */
-function rangesOf<T extends number | boolean>(values: readonly T[]) {
+function toRanges<T extends number | boolean>(values: readonly T[]) {
   const ranges: { from: number; to: number; value: T }[] = [];
   values.forEach((value, i) => {
     const last = ranges.at(-1);

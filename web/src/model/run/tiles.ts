@@ -1,4 +1,4 @@
-// The key metrics of a run: for the last second while it is live, for the whole measurement after
+// A run's key metrics: for the last second while it is live, for the whole measurement after
 // it has finished, or for the measurement so far if it ended without a report. All directions are
 // combined; percentiles come from merged histograms.
 import type { Report } from '../../api';
@@ -21,10 +21,10 @@ import {
   DIRECTIONS,
   isUsed,
   type KeyLatencies,
-  keyLatenciesOf,
   type Reported,
   reportedLatencies,
   reportedText,
+  toKeyLatencies,
   withBound,
 } from './reported-latency';
 import { servedByNote } from './verdict';
@@ -57,7 +57,7 @@ function latencyFigure({ ns, isLowerBound }: Reported): Figure {
   return { value: withBound(value, isLowerBound), unit };
 }
 
-export function tilesOf(fold: RunFold): Tile[] {
+export function toTiles(fold: RunFold): Tile[] {
   const report = fold.result?.report;
   const { iops, bytes_per_second, latencies, cpu, cpu_ns_per_io, iops_note } = report
     ? reportFigures(report)
@@ -107,7 +107,7 @@ function reportFigures(report: Report): Figures {
 const UNKNOWN: Figures = {
   iops: null,
   bytes_per_second: null,
-  latencies: keyLatenciesOf([]),
+  latencies: toKeyLatencies([]),
   cpu: null,
   cpu_ns_per_io: null,
   iops_note: '',
@@ -123,7 +123,7 @@ function partialFigures({ totals }: RunFold): Figures {
     ...UNKNOWN,
     iops: perSecond(sum('ios')),
     bytes_per_second: perSecond(sum('bytes')),
-    latencies: keyLatenciesOf(totalLatencies(totals)),
+    latencies: toKeyLatencies(totalLatencies(totals)),
     iops_note: `Partial: ${count(sum('ios'))} I/Os`,
   };
 }
@@ -142,7 +142,7 @@ function liveFigures({ series, totals }: RunFold): Figures {
   return {
     iops: perSecond(ios),
     bytes_per_second: perSecond(bytes),
-    latencies: keyLatenciesOf(lat),
+    latencies: toKeyLatencies(lat),
     cpu,
     cpu_ns_per_io: cpu === null || ios === 0 ? null : (cpu / 100) * (1e9 / perSecond(ios)),
     iops_note: totals.length_ms > 0 ? `mean ${text(mean)}` : 'ramp, not counted',
@@ -150,7 +150,7 @@ function liveFigures({ series, totals }: RunFold): Figures {
 }
 
 /**
- * Merges the newest samples of a phase, which cover about one second, into one window. Null before
+ * Merges a phase's newest samples, which cover about one second, into one window. Null before
  * the first sample.
  */
 function lastWindow(windows: readonly Window[]): Window | null {

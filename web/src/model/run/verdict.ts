@@ -1,5 +1,6 @@
-// Verdicts for display: label and layer of each class, shares of the I/Os, modifiers, and the
-// suggested rerun. The runner writes the sentence. Runs without a verdict are handled in `gauge/gauge-text`.
+// Verdicts for display: label and layer of each class, I/O shares, modifiers, and the
+// suggested rerun. The runner writes the summary. Runs without a verdict are handled in
+// `gauge/gauge-text`.
 import type {
   Finding,
   Layer,
@@ -61,8 +62,8 @@ const CLASSES: Record<VerdictClass, ClassDisplay> = {
   unknown: { label: 'Unknown', layer: null },
 };
 
-/** The verdicts of all directions that have one. */
-export function verdictsOf(
+/** Verdicts for all directions that have one. */
+export function listVerdicts(
   verdicts: Verdicts | null | undefined,
 ): { direction: 'read' | 'write'; verdict: Verdict }[] {
   return (['read', 'write'] as const).flatMap((direction) => {
@@ -75,15 +76,15 @@ export const badgeOf = (verdict: VerdictClass): Badge => CLASSES[verdict];
 
 /** What served the I/Os, if it is the same in all directions. Null if it was the disk. */
 export function servedByNote(verdicts: Verdicts | null | undefined): string | null {
-  const notes = verdictsOf(verdicts).map(({ verdict }) => CLASSES[verdict.class].note);
+  const notes = listVerdicts(verdicts).map(({ verdict }) => CLASSES[verdict.class].note);
   return (new Set(notes).size === 1 && notes[0]) || null;
 }
 
 const MEMORY = new Set<VerdictClass>(['page_cache', 'lower_cache', 'deferred_write']);
 
-/** Returns true if memory served the I/Os of all directions. */
+/** Returns true if memory served the I/Os in all directions. */
 export function isServedFromMemory(verdicts: Verdicts | null | undefined): boolean {
-  const all = verdictsOf(verdicts);
+  const all = listVerdicts(verdicts);
   return all.length > 0 && all.every(({ verdict }) => MEMORY.has(verdict.class));
 }
 
@@ -93,7 +94,7 @@ export function areColdReads(
   verdicts: Verdicts | null | undefined,
 ): boolean {
   const isFromDisk = verdicts?.read?.class === 'device' || verdicts?.read?.class === 'mixed';
-  return mode === 'buffered' && isFromDisk && verdictsOf(verdicts).length === 1;
+  return mode === 'buffered' && isFromDisk && listVerdicts(verdicts).length === 1;
 }
 
 /** All classes, for use in filters. */
@@ -137,7 +138,7 @@ export interface VerdictLine extends Badge {
 }
 
 export const verdictLines = (verdicts: Verdicts | null | undefined): VerdictLine[] =>
-  verdictsOf(verdicts).map(({ direction, verdict }) => {
+  listVerdicts(verdicts).map(({ direction, verdict }) => {
     const { label, layer, share: location } = CLASSES[verdict.class];
     const part = location === undefined ? undefined : verdict.shares[location];
     return {
@@ -170,7 +171,7 @@ function sharesText({ shares, byte_shares, uncertainty }: Verdict): string {
   return `${unit} served: ${parts.join(', ')}${bound}`;
 }
 
-/** The most severe finding that suggests a rerun with other options. Notes are ignored. */
+/** The most severe finding that suggests a rerun with different options. Notes are ignored. */
 export function topRemedy(findings: readonly Finding[]): Finding | null {
   const hasPatch = ({ patch, patch_label }: Finding) =>
     patch_label && Object.keys(patch ?? {}).length > 0;

@@ -1,4 +1,4 @@
-// Saved views of the run list: each is a name for a filter, a sort order and columns, as in the
+// Saved run list views: each is a name for a filter, a sort order and columns, as in the
 // URL.
 
 const KEYS = ['q', 'sort', 'order', 'columns'] as const;
@@ -11,7 +11,7 @@ export interface View {
   search: ViewSearch;
 }
 
-/** Longer names would not fit into a menu. */
+/** Longer names would not fit in a menu. */
 export const MAX_VIEW_NAME = 60;
 
 const isText = (value: unknown) => typeof value === 'string' || value === undefined;
@@ -31,13 +31,13 @@ const isView = (value: unknown): value is View => {
 export const validViews = (stored: unknown): View[] =>
   Array.isArray(stored) ? stored.filter(isView) : [];
 
-/** Adds a view in alphabetical order. A view with the same name is replaced. */
-export const withView = (views: readonly View[], view: View): View[] =>
-  [...withoutView(views, view.name), view].toSorted((a, b) => a.name.localeCompare(b.name));
+/** Adds a view in alphabetical order. Replaces a view with the same name. */
+export const addView = (views: readonly View[], view: View): View[] =>
+  [...removeView(views, view.name), view].toSorted((a, b) => a.name.localeCompare(b.name));
 
-export const withoutView = (views: readonly View[], name: string): View[] =>
+export const removeView = (views: readonly View[], name: string): View[] =>
   views.filter((view) => view.name !== name);
 
 /** Returns the view that shows the same runs and columns in the same order. */
-export const matchingView = (views: readonly View[], search: ViewSearch): View | undefined =>
+export const findView = (views: readonly View[], search: ViewSearch): View | undefined =>
   views.find((view) => KEYS.every((key) => (view.search[key] ?? '') === (search[key] ?? '')));

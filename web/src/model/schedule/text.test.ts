@@ -17,7 +17,7 @@ it.each<[Partial<ScheduleStart>, string, string | null]>([
   [{}, 'Active', null],
   [{ status: 'done' }, 'Done', null],
   [{ status: 'failed' }, 'Failed', 'bad'],
-  [{ status: 'done', is_catch_up: true }, 'Done (caught up)', null],
+  [{ status: 'done', is_catch_up: true }, 'Done (late)', null],
   [{ result: 'missed', count: 4 }, 'Missed (4 times)', null],
   [{ result: 'rejected' }, 'Rejected', 'bad'],
 ])('describes %j', (start, text, tone) => {

@@ -1,4 +1,4 @@
-// Text for schedules: results of due times, and summaries of documents.
+// Text for schedules: results of due times, and document summaries.
 import type { Schedule, ScheduleRequest, ScheduleStart } from '../../api';
 import type { Tone } from '../../ui/parts';
 import { plural } from '../format/numbers';
@@ -24,7 +24,7 @@ const STATUSES: Record<NonNullable<ScheduleStart['status']>, string> = {
 export function resultText({ result, status, count, is_catch_up }: ScheduleStart): string {
   const text = status ? STATUSES[status] : RESULTS[result];
   if (count > 1) return `${text} (${plural(count, 'time')})`;
-  return is_catch_up ? `${text} (caught up)` : text;
+  return is_catch_up ? `${text} (late)` : text;
 }
 
 export function resultTone({ result, status }: ScheduleStart): Tone {
@@ -32,7 +32,7 @@ export function resultTone({ result, status }: ScheduleStart): Tone {
   return isBad ? 'bad' : null;
 }
 
-/** The document as an object, or the reason why it is invalid. */
+/** The document as an object, or why it is invalid. */
 export function parseDocument(text: string): {
   document?: Record<string, unknown>;
   error?: string;
@@ -62,8 +62,8 @@ export function documentText({ name, jobs, steps }: Schedule['document']): strin
   return `Run${title}${summary && ` (${summary})`}`;
 }
 
-/** A request body that keeps all settings of a schedule. */
-export function requestOf(schedule: Schedule): ScheduleRequest {
+/** A request body that keeps all of a schedule's settings. */
+export function toRequest(schedule: Schedule): ScheduleRequest {
   const { name, cron, time_zone, document, tags, quiet_hours, enabled } = schedule;
   return { name, cron, time_zone, document, tags, quiet_hours, enabled };
 }

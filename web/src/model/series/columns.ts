@@ -1,9 +1,9 @@
-// The chart columns of a window. Names and units match `GET /runs/{n}/series`, so charts can use
+// A window's chart columns. Names and units match `GET /runs/{n}/series`, so charts can use
 // live samples and stored series in the same way.
 import { maxLatency, mergeBuckets, percentiles } from './histogram';
 import type { Window } from './window';
 
-/** The values of a window by column; null where nothing was measured. */
+/** A window's values by column; null where nothing was measured. */
 export function rowOf(window: Window) {
   const { length_ms, read, write, trim, device, memory, cpu, pressure, residency } = window;
   const perSecond = (n: number | undefined) =>

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { extentOf, heatColumn, intensity, rateOf, rowAt, rowStart } from './heat-map';
-import { bucketOf } from './histogram';
+import { findExtent, heatColumn, intensity, rateOf, rowAt, rowStart } from './heat-map';
+import { bucketAt } from './histogram';
 import type { Window } from './window';
 
 const counts = (...lat_ns: [number, number][]) => ({ ios: 0, bytes: 0, lat_ns });
@@ -17,8 +17,8 @@ const window = (end_ms: number, length_ms: number, part: Partial<Window>) =>
 it('adds all directions to rows of a quarter of a doubling', () => {
   const column = heatColumn(
     window(300, 100, {
-      read: counts([bucketOf(100_000), 5], [bucketOf(8_000_000), 1]),
-      write: counts([bucketOf(100_000), 2]),
+      read: counts([bucketAt(100_000), 5], [bucketAt(8_000_000), 1]),
+      write: counts([bucketAt(100_000), 2]),
     }),
   );
   expect(column).toMatchObject({ begin_ms: 200, end_ms: 300 });
@@ -31,11 +31,11 @@ it('adds all directions to rows of a quarter of a doubling', () => {
 });
 
 it('compares windows of different lengths by rate', () => {
-  const short = heatColumn(window(100, 100, { read: counts([bucketOf(1000), 100]) }));
-  const long = heatColumn(window(300, 200, { read: counts([bucketOf(4000), 100]) }));
-  expect(extentOf([short, long])).toEqual({ first: rowAt(1000), last: rowAt(4000), highest: 1 });
+  const short = heatColumn(window(100, 100, { read: counts([bucketAt(1000), 100]) }));
+  const long = heatColumn(window(300, 200, { read: counts([bucketAt(4000), 100]) }));
+  expect(findExtent([short, long])).toEqual({ first: rowAt(1000), last: rowAt(4000), highest: 1 });
   expect(rateOf(long, 100)).toBe(0.5);
-  expect(extentOf([heatColumn(window(100, 100, {}))])).toBeNull();
+  expect(findExtent([heatColumn(window(100, 100, {}))])).toBeNull();
 });
 
 it('shows single I/Os, and brighter cells for higher rates', () => {

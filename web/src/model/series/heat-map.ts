@@ -3,7 +3,7 @@
 import { bucketRange } from './histogram';
 import type { Window } from './window';
 
-/** With this number, rows are still readable over seven decades. */
+/** Rows of this height stay readable over seven decades. */
 const ROWS_PER_DOUBLING = 4;
 
 /** Lowest latency that belongs to a row, in ns. */
@@ -13,7 +13,7 @@ export const rowStart = (row: number): number => 2 ** (row / ROWS_PER_DOUBLING);
 export const rowAt = (ns: number): number =>
   Math.floor(Math.log2(Math.max(1, ns)) * ROWS_PER_DOUBLING);
 
-/** I/Os of one window, for all directions combined. */
+/** I/Os in one window, for all directions combined. */
 export interface HeatColumn {
   /** Milliseconds since the start of the run. */
   begin_ms: number;
@@ -34,8 +34,8 @@ export function heatColumn({ end_ms, length_ms, read, write, trim }: Window): He
   return { begin_ms: end_ms - length_ms, end_ms, counts };
 }
 
-/** First and last used row, and the highest rate of any cell in I/Os per ms; null without I/Os. */
-export function extentOf(columns: readonly HeatColumn[]) {
+/** First and last used row, and the highest cell rate in I/Os per ms; null if there are no I/Os. */
+export function findExtent(columns: readonly HeatColumn[]) {
   let first = Number.POSITIVE_INFINITY;
   let last = Number.NEGATIVE_INFINITY;
   let highest = 0;
@@ -53,11 +53,11 @@ export function extentOf(columns: readonly HeatColumn[]) {
 export const rateOf = ({ begin_ms, end_ms }: HeatColumn, count: number): number =>
   end_ms > begin_ms ? count / (end_ms - begin_ms) : 0;
 
-/** The lowest intensity of a cell with I/Os, so that even a single slow I/O is visible. */
+/** The lowest intensity of a non-empty cell, so that even a single slow I/O is visible. */
 const FAINTEST = 0.14;
 
 /**
- * Intensity from 0 to 1. The scale is logarithmic, because the rates of cells span several decades.
+ * Intensity from 0 to 1. The scale is logarithmic, because cell rates span several decades.
  */
 export function intensity(rate: number, highest: number, lowest: number): number {
   if (rate <= 0) return 0;

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import {
   bars,
-  bucketOf,
+  bucketAt,
   bucketRange,
-  countOf,
   curve,
   mergeBuckets,
   percentiles,
+  totalCount,
 } from './histogram';
 
 function of(values: number[]): [number, number][] {
   const counts = new Map<number, number>();
-  for (const value of values) counts.set(bucketOf(value), (counts.get(bucketOf(value)) ?? 0) + 1);
+  for (const value of values) counts.set(bucketAt(value), (counts.get(bucketAt(value)) ?? 0) + 1);
   return [...counts].sort((a, b) => a[0] - b[0]);
 }
 
@@ -30,8 +30,8 @@ describe('buckets', () => {
     [1855, 508 * 2 ** 20 * 32, 2 ** 34 - 1],
   ])('bucket %i is %i to %i ns', (index, low, high) => {
     expect(bucketRange(index)).toEqual({ low, high });
-    expect(bucketOf(low)).toBe(index);
-    expect(bucketOf(high)).toBe(index);
+    expect(bucketAt(low)).toBe(index);
+    expect(bucketAt(high)).toBe(index);
   });
 
   it('have no gap and no overlap up to 18 minutes', () => {
@@ -92,6 +92,6 @@ describe('drawing', () => {
       true,
     );
     expect(points.at(-1)?.nines).toBeCloseTo(3);
-    expect(countOf([])).toBe(0);
+    expect(totalCount([])).toBe(0);
   });
 });

@@ -9,7 +9,7 @@ const GROUPING_POWER = 6;
 const PER_POWER = 2 ** GROUPING_POWER;
 const LINEAR_END = 2 * PER_POWER;
 
-export function bucketOf(ns: number): number {
+export function bucketAt(ns: number): number {
   const value = Math.max(0, Math.floor(ns));
   if (value < LINEAR_END) return value;
   const shift = Math.floor(Math.log2(value)) - GROUPING_POWER;
@@ -29,7 +29,7 @@ function bucketMidpoint(index: number): number {
   return (low + high) / 2;
 }
 
-export function countOf(buckets: Buckets): number {
+export function totalCount(buckets: Buckets): number {
   return buckets.reduce((sum, pair) => sum + (pair[1] ?? 0), 0);
 }
 
@@ -57,7 +57,7 @@ export function mergeBuckets(a: Buckets, b: Buckets): Buckets {
  * the histogram is empty.
  */
 export function percentiles(buckets: Buckets, percents: readonly number[]): (number | null)[] {
-  const total = countOf(buckets);
+  const total = totalCount(buckets);
   if (total === 0) return percents.map(() => null);
   let at = 0;
   let seen = buckets[0]?.[1] ?? 0;
@@ -87,12 +87,12 @@ export interface Bar {
   share: number;
 }
 
-/** With this number, bars are still readable over seven decades. */
+/** Bars of this width stay readable over seven decades. */
 const BARS_PER_DOUBLING = 4;
 
 /** Bars of equal width on a logarithmic axis, including empty ones. */
 export function bars(buckets: Buckets): Bar[] {
-  const total = countOf(buckets);
+  const total = totalCount(buckets);
   const shares = new Map<number, number>();
   for (const [index = 0, count = 0] of buckets) {
     const slot = Math.floor(Math.log2(Math.max(1, bucketMidpoint(index))) * BARS_PER_DOUBLING);
@@ -116,7 +116,7 @@ export interface CurvePoint {
 
 /** One point per bucket, up to 1 - p = 1/count. */
 export function curve(buckets: Buckets): CurvePoint[] {
-  const total = countOf(buckets);
+  const total = totalCount(buckets);
   let seen = 0;
   return buckets.map(([index = 0, count = 0]) => {
     seen += count;

@@ -16,7 +16,7 @@ describe('styles of compared runs', () => {
     for (const { color } of LINE_STYLES) expect(color).toMatch(/^run-/);
   });
 
-  it('differ without hues: of two styles with the same dash, one is run-ink', () => {
+  it('differ without hues: if two styles share a dash pattern, one is run-ink', () => {
     const alike = pairs.filter(([one, other]) => one.dash === other.dash);
     expect(alike.length).toBeGreaterThan(0);
     for (const two of alike) expect(two.filter(({ color }) => color === 'run-ink')).toHaveLength(1);

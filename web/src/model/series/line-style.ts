@@ -28,13 +28,13 @@ export interface LineStyle {
   /** A color token. */
   color: string;
   dash?: Dash;
-  /** A style of points without a line. */
+  /** A style for points without a line. */
   point?: PointMark;
 }
 
 /**
- * Styles of compared runs. If two styles have the same dash, one of them is `run-ink`, so that they
- * differ in lightness.
+ * Styles for compared runs. If two styles share a dash pattern, one of them is `run-ink`, so that
+ * they differ in lightness.
  */
 export const LINE_STYLES: readonly LineStyle[] = [
   { color: 'run-ink' },

@@ -1,9 +1,9 @@
-// The windows of a run, downsampled to at most MAX_POINTS: when the list is full, neighbors are
+// A run's windows, downsampled to at most MAX_POINTS: when the list is full, neighbors are
 // merged, and each new point covers twice the time. Charts draw this list.
 import { type Row, rowOf } from './columns';
 import { mergeWindows, type Window } from './window';
 
-/** The horizontal resolution of a chart. Redrawing one line takes less than 1 ms. */
+/** A chart's horizontal resolution. Redrawing one line takes less than 1 ms. */
 export const MAX_POINTS = 600;
 
 export interface Point {

@@ -1,4 +1,4 @@
-// The counts of all layers in one time window, which is a sample or several merged samples. Counts
+// All layers' counts in one time window, which is a sample or multiple merged samples. Counts
 // and histograms are added up, so merging windows keeps percentiles exact and reduces only the time
 // resolution.
 import type {
@@ -32,7 +32,7 @@ export interface Window {
   residency: Residency | null;
 }
 
-export function windowOf(event: SampleEvent): Window {
+export function toWindow(event: SampleEvent): Window {
   const { read, write, trim, phase, in_flight } = event;
   return {
     end_ms: event.t_ms,

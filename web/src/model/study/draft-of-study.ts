@@ -1,24 +1,24 @@
-// Copies a study into a draft. The job text of each step comes from its runs.
+// Copies a study into a draft. Each step's job text comes from its runs.
 import type { Job, Procedure, Run, Study } from '../../api';
 import { toJobText } from '../job/export';
 import { writeJobText } from '../job/job-text';
 import { type Step, type StudyDraft, sweepField } from './draft';
-import { baseJob, definitionOf } from './procedure';
+import { baseJob, toDefinition } from './procedure';
 import { axesOf, baseName, sweepText } from './sweep';
 
-/** The placeholder that stands for the file ID in job text. */
+/** The placeholder for the file ID in job text. */
 const PLACEHOLDER = '$study';
-/** Format of file IDs. The runner generates them. */
+/** File ID format. The runner generates the IDs. */
 const FILE_ID = /[0-9a-f]{16}/;
 
-/** `runs`: the runs of the steps, without deleted runs. Steps without a run have no text. */
+/** `runs`: the steps' runs, excluding deleted ones. Steps that have no run get no text. */
 export function draftOfStudy(study: Study, runs: readonly Run[]): StudyDraft {
   if (study.procedure) return draftOfProcedure(study, study.procedure, runs);
   const fileId = findFileId(runs);
   const repeats = study.repeats;
   const axes = axesOf(study.steps);
   const [first] = study.steps.toSorted((a, b) => a.step - b.step);
-  // The steps of a sweep differ only in the swept options, so one of them represents all.
+  // A sweep's steps differ only in the swept options, so one step represents them all.
   const once = study.steps.filter(
     ({ repeat, sweep }) => repeat === 1 && sweepText({ sweep }) === sweepText(first ?? { sweep }),
   );
@@ -68,13 +68,13 @@ function draftOfProcedure(study: Study, procedure: Procedure, runs: readonly Run
     about: study.about ?? '',
     tags: runs[0]?.tags ?? [],
     continueOnFailure: study.continue_on_failure,
-    ...definitionOf(procedure),
+    ...toDefinition(procedure),
     steps: [{ id: 1, name: '', text: writeJobText(base as Record<string, unknown>[]) }],
     active: 1,
   };
 }
 
-/** In a study without repeats, the seed has no effect. */
+/** The seed has no effect if a study has no repeats. */
 const isOrdered = ({ repeats }: Study): boolean => repeats > 1;
 
 const defaultIdleWaitSeconds = ({ repeats, order }: Study): number =>
@@ -92,7 +92,7 @@ function findFileId(runs: readonly Run[]): string | null {
   return null;
 }
 
-/** In a study with repeats, each run of a job has a new random seed. */
+/** In a study with repeats, each run of a job gets a new random seed. */
 function requestedJob(job: Job, fileId: string | null, isRepeated: boolean): Job {
   const replaced = replaceFileId(job, fileId);
   if (!isRepeated) return replaced;

@@ -1,13 +1,13 @@
-// Assigns syntax errors and the problems from the server to the steps of a draft.
+// Assigns syntax errors and the server's problems to the steps of a draft.
 import type { Problem } from '../../api';
 import { type FormProblem, formProblems } from '../job/form-problems';
 import { jobsOf, parseJobText } from '../job/job-text';
 import type { StudyDraft } from './draft';
 
-/** Key of problems that do not belong to a step. */
+/** Key for problems that do not belong to a step. */
 const STUDY = -1;
 
-/** Problems by step index; -1 is the study. `own`: problems of the study itself. */
+/** Problems by step index; -1 is the study. `own`: problems with the study itself. */
 export function problemsByStep(
   { steps }: StudyDraft,
   problems: readonly Problem[],
@@ -31,7 +31,7 @@ function textProblems(text: string): FormProblem[] {
   return problems.map((problem) => ({ job: null, option: null, remedy: '', ...problem }));
 }
 
-/** Only problems of jobs have a line number. */
+/** Only job problems have a line number. */
 function locate(text: string, problem: Problem): FormProblem {
   const { field, detail, remedy } = problem;
   const [located] = field?.startsWith('jobs[') ? formProblems([problem], parseJobText(text)) : [];

@@ -28,7 +28,7 @@ const order = (edited: StudyDraft) =>
 describe('steps', () => {
   const cases: [string, StudyDraft, string][] = [
     ['are added at the end and activated', draft, 'a b C'],
-    ['are duplicated after themselves', duplicateStep(draft, 0), 'a A b c'],
+    ['are followed by their duplicate', duplicateStep(draft, 0), 'a A b c'],
     ['move down', moveStep(draft, 0, 1), 'b a C'],
     ['move up and stay active', moveStep(draft, 2, -1), 'a C b'],
     ['do not move before the start', moveStep(draft, 0, -1), 'a b C'],

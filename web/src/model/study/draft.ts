@@ -1,4 +1,4 @@
-// The draft of a study: its steps with their job text, edits of the list of steps, and the document
+// A study draft: its steps with their job text, edits to the list of steps, and the document
 // to post. See `job/job-text` for job text, and `draft-problems` for problems.
 import type {
   ComparedMetricName,
@@ -13,7 +13,7 @@ import type {
 import { jobsOf, parseJobText } from '../job/job-text';
 
 export interface Step {
-  /** Unique within the draft. It is not the index of the step. */
+  /** Unique within the draft. Not the step's index. */
   id: number;
   /** If empty, the name of the step's first job is used. */
   name: string;
@@ -37,7 +37,7 @@ export interface StudyDraft {
   about?: string;
   tags: string[];
   continueOnFailure: boolean;
-  /** Number of times that each step runs; once if unset. */
+  /** How many times each step runs; once if unset. */
   repeats?: number;
   /** The study ends as soon as these metrics are decided. Empty for the default metrics. */
   untilDecided?: string[];
@@ -51,9 +51,9 @@ export interface StudyDraft {
    */
   orderSeed?: number;
   sweep?: SweepField[];
-  /** A test whose runs are derived from the job of the first step. */
+  /** A test whose runs are derived from the first step's job. */
   snia?: SniaTestDefinition;
-  /** A load–latency curve for the job of the first step. */
+  /** A load–latency curve for the first step's job. */
   loadCurve?: LoadCurveDefinition;
   /** At least one. */
   steps: Step[];
@@ -99,7 +99,7 @@ export function removeStep(draft: StudyDraft, index: number): StudyDraft {
   return { ...draft, steps, active: isKept ? draft.active : (next?.id ?? 0) };
 }
 
-/** Moves a step by `by` positions. Does nothing if that would be outside of the list. */
+/** Moves a step by `by` positions. Does nothing if that would be outside the list. */
 export function moveStep(draft: StudyDraft, index: number, by: number): StudyDraft {
   const step = draft.steps[index];
   const to = index + by;
@@ -158,7 +158,7 @@ export const hasProcedure = ({ snia, loadCurve }: StudyDraft): boolean =>
 const untilDecidedDocument = (metrics: string[]) =>
   metrics.length > 0 ? { metrics: metrics as ComparedMetricName[] } : {};
 
-/** Rows without an option or without values are omitted. The server checks the option names. */
+/** Rows with no option or no values are omitted. The server checks the option names. */
 const sweepAxes = (sweep: readonly SweepField[]) =>
   sweep
     .map(({ option, values }) => ({
@@ -187,7 +187,7 @@ function stepDocument({ name, note, text, sampleMs }: Step): StepDefinition {
 }
 
 /**
- * Returns true if the text of every step is syntactically valid, so that the server can plan it.
+ * Returns true if every step's text is syntactically valid, so that the server can plan it.
  */
 export const isComplete = ({ steps }: StudyDraft): boolean =>
   steps.every(({ text }) => {

@@ -75,7 +75,7 @@ it('shows why a run ended early', () => {
   expect(reasonText(point(400, 'sustained', 3e6))).toBeUndefined();
 });
 
-it('shows why a run of the planned time is not sustained', () => {
+it('shows why a full-length run is not sustained', () => {
   const full = { ...point(800, 'overloaded', 9e6), backlog: [3, 900, 1800, 2700, 3600] };
   expect(reasonText(full)).toBe('The backlog grew from 3 to 3,600 I/Os.');
   expect(reasonText(point(20, 'uncertain', null))).toMatch(/not significantly/);

@@ -26,9 +26,9 @@ export function reasonText({
   overload,
   backlog,
 }: LoadPoint): string | undefined {
-  // If most runs are disturbed, they get other classes, and the page shows a warning.
+  // If most runs are disturbed, they are classified differently, and the page shows a warning.
   if (name === 'disturbed')
-    return disturbance ?? 'The backlog grew, but not continuously until the end.';
+    return disturbance ?? 'The backlog grew, but not steadily until the end.';
   if (overload) {
     const { period_ms, due, completed, backlog_at_start, backlog_at_end } = overload;
     return `In the last ${duration(period_ms)}, ${count(due)} I/Os were due and ${count(completed)} completed: the backlog grew from ${count(backlog_at_start)} to ${count(backlog_at_end)}.`;
@@ -53,7 +53,7 @@ interface Coordinates {
   y: number;
 }
 
-/** Points of the given classes, sorted by offered rate. */
+/** Points in the given classes, sorted by offered rate. */
 const ofClass = ({ points }: Points, ...classes: PointClass[]): LoadPoint[] =>
   points.filter((point) => classes.includes(point.class)).toSorted((a, b) => a.offered - b.offered);
 

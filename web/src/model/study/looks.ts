@@ -6,12 +6,12 @@ import { metricLabel } from '../compare/metrics';
 export interface LookRow {
   key: string;
   look: PlannedLook;
-  /** Null if the look has not been taken yet. */
+  /** Null if the look has not taken place yet. */
   taken: Look | null;
   metric: string;
-  /** Null if the look has not been taken yet, or if a step has no value. */
+  /** Null if the look has not taken place yet, or if a step has no value. */
   change: LookChange | null;
-  /** The reason if there is no change to show. */
+  /** Why there is no change to show; empty if there is one. */
   note: string;
 }
 
@@ -76,6 +76,6 @@ export function looksText({ metrics, looks }: UntilDecided): string {
   return `Ends as soon as ${names} ${metrics.length > 1 ? 'are' : 'is'} decided. Interim looks after ${pairs} pairs.`;
 }
 
-/** The looks in a plan as text; empty if all repeats run. */
+/** The looks in a plan as text; empty if all repeats are run. */
 export const plannedLooksText = ({ until_decided }: Pick<StudyPlan, 'until_decided'>): string =>
   until_decided ? looksText(until_decided) : '';

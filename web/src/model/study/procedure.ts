@@ -27,7 +27,7 @@ const TEST_OPTIONS = [
   'timeout',
 ] as const;
 
-function withoutTestOptions(job: Job): Job {
+function removeTestOptions(job: Job): Job {
   const isKept = ([name]: [string, unknown]) =>
     name !== 'name' && !(TEST_OPTIONS as readonly string[]).includes(name);
   return Object.fromEntries(Object.entries(job).filter(isKept)) as Job;
@@ -51,13 +51,13 @@ const CURVE_OPTIONS = [
   'unlink',
 ] as const;
 
-const withoutCurveOptions = (job: Job): Job =>
+const removeCurveOptions = (job: Job): Job =>
   Object.fromEntries(
     Object.entries(job).filter(([name]) => !(CURVE_OPTIONS as readonly string[]).includes(name)),
   ) as Job;
 
-/** Converts the settings of a stored procedure to a definition for the form. */
-export function definitionOf(procedure: Procedure): Pick<StudyDraft, 'snia' | 'loadCurve'> {
+/** Converts a stored procedure's settings to a definition for the form. */
+export function toDefinition(procedure: Procedure): Pick<StudyDraft, 'snia' | 'loadCurve'> {
   if (procedure.kind === 'load_curve') {
     const { kind: _, base: __, ...settings } = procedure;
     return { loadCurve: settings };
@@ -72,27 +72,27 @@ export function definitionOf(procedure: Procedure): Pick<StudyDraft, 'snia' | 'l
 }
 
 export const baseJob = (job: Job, { kind }: Procedure): Job =>
-  kind === 'snia' ? withoutTestOptions(job) : withoutCurveOptions(job);
+  kind === 'snia' ? removeTestOptions(job) : removeCurveOptions(job);
 
 /**
- * Replaces the steps with a SNIA test of the first job's target. Without `snia`, removes the
- * procedure and keeps the steps.
+ * Replaces the steps with an SNIA test of the first job's target. If `snia` is undefined, removes
+ * the procedure and keeps the steps.
  */
 export function withTest(draft: StudyDraft, snia: SniaTestDefinition | undefined): StudyDraft {
   const depth = snia?.test === 'latency' ? { iodepth: 1, numjobs: 1 } : {};
   return snia
-    ? { ...withFirstJob(draft, (job) => ({ ...withoutTestOptions(job), ...depth })), snia }
+    ? { ...keepFirstJob(draft, (job) => ({ ...removeTestOptions(job), ...depth })), snia }
     : { ...draft, snia: undefined, loadCurve: undefined };
 }
 
-/** Turns the draft into a load–latency curve of its first job. */
+/** Turns the draft into a load–latency curve for its first job. */
 export const withCurve = (draft: StudyDraft): StudyDraft => ({
-  ...withFirstJob(draft, withoutCurveOptions),
+  ...keepFirstJob(draft, removeCurveOptions),
   loadCurve: draft.loadCurve ?? {},
 });
 
-/** Keeps only the first job of the first step, and removes all others. */
-function withFirstJob(draft: StudyDraft, change: (job: Job) => object): StudyDraft {
+/** Keeps only the first step's first job, with `change` applied to it. */
+function keepFirstJob(draft: StudyDraft, change: (job: Job) => object): StudyDraft {
   const [first] = draft.steps;
   if (!first) return draft;
   const [job] = jobsOf(parseJobText(first.text));

@@ -85,7 +85,7 @@ it('counts the runs that were not needed after a study was decided', () => {
   expect(stepsNotNeeded({ steps, until_decided: null })).toEqual([]);
 });
 
-it('leaves out all but the first queued runs of many', () => {
+it('omits all but the first few of many queued runs', () => {
   const queued = (count: number) =>
     Array.from({ length: count }, (_, i) => step(1, { run: run(i + 2, { status: 'queued' }) }));
   const done = step(1, { run: run(1) });
@@ -133,14 +133,14 @@ it('numbers repeats and compares them as groups', () => {
   expect(hasGroups(repeated(5, 9))).toBe(false);
 });
 
-it('names the failed run that a run repeats', () => {
+it('names the failed run that a run retries', () => {
   const failed = (status: 'failed' | 'interrupted', reason: string | null) =>
     stepRows({
       steps: [step(1, { note: 'Cold.', failed_run: run(6, { status, reason }) })],
       repeats: 2,
     })[0]?.note;
-  expect(failed('failed', 'no space')).toBe('Cold. Repeats #6, which failed: no space');
-  expect(failed('interrupted', null)).toBe('Cold. Repeats #6, which was interrupted.');
+  expect(failed('failed', 'no space')).toBe('Cold. Retry of #6, which failed: no space');
+  expect(failed('interrupted', null)).toBe('Cold. Retry of #6, which was interrupted.');
 });
 
 it('sorts repeats, which run in random order', () => {

@@ -1,4 +1,4 @@
-// The table of a study: one row per step with its result and the published figures. Also selects
+// A study's table: one row per step with its result and the published figures. Also selects
 // runs to compare.
 import type { Published, Study, StudyStatus, StudyStep } from '../../api';
 import { formatChange } from '../compare/metrics';
@@ -39,7 +39,7 @@ export interface StepRow {
   published: string[];
 }
 
-/** Returns the steps ordered by number and repeat, followed by published rows without a step. */
+/** Returns the steps by number and repeat, followed by published rows that match no step. */
 export function stepRows({
   steps,
   published,
@@ -74,7 +74,7 @@ export const stepsNotNeeded = ({
 /** Maximum number of queued runs in the table. A study can have hundreds. */
 const MAX_QUEUED = 3;
 
-/** The queued steps that the table omits: if there are many, all except the first ones. */
+/** The queued steps that the table omits: all but the first few if there are many. */
 export function hiddenQueuedSteps({ steps }: Pick<Study, 'steps'>): StudyStep[] {
   const queued = steps.filter(({ run }) => run?.status === 'queued');
   return queued.length > 2 * MAX_QUEUED ? queued.slice(MAX_QUEUED) : [];
@@ -94,7 +94,7 @@ function rowOf(
     step,
     repeat: null,
     name,
-    note: [note, repeatedText(failed_run)].filter(Boolean).join(' '),
+    note: [note, retryText(failed_run)].filter(Boolean).join(' '),
     run: run?.number ?? null,
     status: statusText(run),
     iops: text(shortCount(run?.iops)),
@@ -107,11 +107,11 @@ function rowOf(
   };
 }
 
-/** Example: `Repeats #6, which failed: The disk is full.` */
-function repeatedText(failed: StudyStep['failed_run']): string {
+/** Example: `Retry of #6, which failed: The disk is full.` */
+function retryText(failed: StudyStep['failed_run']): string {
   if (!failed) return '';
   const end = failed.status === 'interrupted' ? 'was interrupted' : 'failed';
-  return `Repeats #${failed.number}, which ${end}${failed.reason ? `: ${failed.reason}` : '.'}`;
+  return `Retry of #${failed.number}, which ${end}${failed.reason ? `: ${failed.reason}` : '.'}`;
 }
 
 function statusText(run: StudyStep['run']): string {
@@ -125,7 +125,7 @@ function publishedRow(published: string[]): StepRow {
     step: 0,
     repeat: null,
     name: published[0] ?? '',
-    note: 'Published figure without a corresponding step.',
+    note: 'Published figure with no corresponding step.',
     run: null,
     status: '',
     iops: UNKNOWN,
@@ -141,7 +141,7 @@ function publishedRow(published: string[]): StepRow {
 export const publishedHeaders = (published: Published | null | undefined): readonly string[] =>
   published?.columns ?? [];
 
-/** Returns true if the page shows results of cells, rates or rounds instead of single runs. */
+/** Returns true if the page shows results for cells, rates or rounds instead of single runs. */
 export const isSummarized = ({ steps, procedure }: Pick<Study, 'steps' | 'procedure'>): boolean =>
   procedure != null || steps.some(({ sweep }) => sweep.length > 0);
 
@@ -149,13 +149,13 @@ export const isSummarized = ({ steps, procedure }: Pick<Study, 'steps' | 'proced
 export const comparableRuns = ({ steps }: Pick<Study, 'steps'>): number[] =>
   steps.flatMap(({ run }) => (run?.status === 'done' ? [run.number] : [])).slice(0, MAX_RUNS);
 
-/** Returns true if the repeats of the steps can be compared as groups. */
+/** Returns true if the steps' repeats can be compared as groups. */
 export const hasGroups = ({ steps, repeats }: Pick<Study, 'steps' | 'repeats'>): boolean => {
   const count = countSteps({ steps });
   return repeats > 1 && count >= MIN_RUNS && count <= MAX_RUNS;
 };
 
-/** Number of steps. Repeats are not counted. */
+/** Number of steps, not counting repeats. */
 export const countSteps = ({ steps }: Pick<Study, 'steps'>): number =>
   Math.max(0, ...steps.map(({ step }) => step));
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { CellValue, SniaResults } from '../../api';
-import { blockText, byBlock, cellText, convergence, SNIA_METRICS, sniaCsv } from './snia';
+import { blockText, cellText, convergence, mixLines, SNIA_METRICS, sniaCsv } from './snia';
 
 const value = (iops: number): CellValue => ({ iops, bytes_per_second: iops * 4096, ios: 9 });
 const cell = (mix: number, block: number, iops: number | null) => ({
@@ -26,7 +26,7 @@ it('draws the writes of each block size by round', () =>
   ]));
 
 it('draws a line per mix over the block sizes', () =>
-  expect(byBlock(results, iops)).toEqual([
+  expect(mixLines(results, iops)).toEqual([
     { label: '100/0', values: [8, 5] },
     { label: '0/100', values: [null, 4] },
   ]));

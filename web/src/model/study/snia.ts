@@ -1,4 +1,4 @@
-// Results of a test according to the SNIA performance test specification: plots, tables and CSV.
+// Results of an SNIA performance test: plots, tables and CSV.
 import type { CellValue, SniaResults, SniaState, SniaTestName } from '../../api';
 import { formatValue } from '../compare/metrics';
 
@@ -63,7 +63,7 @@ export const mixesOf = ({ cells }: Pick<SniaResults, 'cells'>): number[] =>
 export const blocksOf = ({ cells }: Pick<SniaResults, 'cells'>): number[] =>
   distinct(cells.map(({ block }) => block));
 
-/** The mix of reads and writes, in the notation of the specification: `65/35`. */
+/** The mix of reads and writes, in the specification's notation: `65/35`. */
 export const mixText = (mix: number): string => `${mix}/${100 - mix}`;
 
 export interface SniaLine {
@@ -91,7 +91,7 @@ export function convergence(
 }
 
 /** The 2D plot: values by block size, smallest first. It has a line per mix. */
-export function byBlock(results: Pick<SniaResults, 'cells'>, { value }: SniaMetric): SniaLine[] {
+export function mixLines(results: Pick<SniaResults, 'cells'>, { value }: SniaMetric): SniaLine[] {
   const blocks = blocksOf(results).toSorted((a, b) => a - b);
   return mixesOf(results).map((mix) => ({
     label: mixText(mix),
@@ -113,7 +113,7 @@ export function cellText(
   return formatValue(cell?.value ? value(cell.value) : null, unit);
 }
 
-/** The results of all cells in all rounds. */
+/** The results for all cells in all rounds. */
 export function sniaCsv({ cells, rounds }: SniaResults): string {
   const header = 'round,read_percent,block_bytes,iops,bytes_per_second,lat_mean_ns,lat_max_ns,ios';
   const rows = rounds.flatMap(({ round, values }) =>

@@ -1,9 +1,9 @@
-// Summarizes a step of a draft, based on its first job.
+// Summarizes a draft's step, based on the step's first job.
 import { UNCHANGED } from '../job/form-options';
 import { jobsOf, parseJobText } from '../job/job-text';
 import type { Step } from './draft';
 
-/** Name and main options of the first job, and the initial states that it requests. */
+/** The first job's name and main options, and the initial states that it requests. */
 export function stepSummary({ text }: Step): { job: string; summary: string; state: string } {
   const [first, ...rest] = jobsOf(parseJobText(text));
   if (!first) return { job: '', summary: 'No job yet', state: '' };

@@ -116,7 +116,7 @@ it('has a row for cells without a result', () => {
   expect(repeatsText(cells)).toMatch(/^Medians of 3 runs per cell/);
 });
 
-it('shows the distance between the runs of a cell', () => {
+it('shows the spread between the runs of a cell', () => {
   expect(spreadText({ n: 3, median: 5, spread_percent: 12.345, outliers: [] })).toBe('↕ 12.3 %');
   expect(spreadText({ n: 1, median: 5, outliers: [] })).toBe('');
   expect(spreadText(null)).toBe('');

@@ -1,4 +1,4 @@
-// The results of a sweep: its axes, lines along the longest axis, a table over two axes, and the
+// A sweep's results: its axes, lines along the longest axis, a table over two axes, and the
 // knee.
 import type { GroupStatistics, StepStatistics, StudyStep } from '../../api';
 import { digits } from '../format/numbers';
@@ -18,10 +18,10 @@ export interface SweepLine {
   points: (GroupStatistics | null)[];
 }
 
-/** A step of a study, or of the plan of a study. */
+/** A step in a study or in a study's plan. */
 type SweptStep = Pick<StudyStep, 'step'> & Partial<Pick<StudyStep, 'sweep'>>;
 
-/** The swept options; empty without a sweep. */
+/** The swept options; empty if there is no sweep. */
 export function axesOf(steps: readonly SweptStep[]): SweepAxis[] {
   const axes = new Map<string, Set<string>>();
   for (const { sweep = [] } of steps.toSorted((a, b) => a.step - b.step))
@@ -32,14 +32,14 @@ export function axesOf(steps: readonly SweptStep[]): SweepAxis[] {
   return [...axes].map(([option, values]) => ({ option, values: [...values] }));
 }
 
-/** The axis with the most values. It becomes the horizontal axis of charts. */
+/** The axis with the most values. It becomes the charts' horizontal axis. */
 export const longestAxis = (axes: readonly SweepAxis[]): SweepAxis | undefined =>
   axes.reduce<SweepAxis | undefined>(
     (longest, axis) => (longest && longest.values.length >= axis.values.length ? longest : axis),
     undefined,
   );
 
-/** The name of the step in the form, without the swept values that the server has appended. */
+/** The step's name in the form, without the swept values that the server appended. */
 export function baseName({ name, sweep }: Pick<StudyStep, 'name' | 'sweep'>): string {
   const values = sweepText({ sweep });
   return values && name.endsWith(` ${values}`) ? name.slice(0, -values.length - 1) : name;
@@ -59,7 +59,7 @@ const combinations = (steps: readonly SweptStep[]): number =>
 
 const NONE: GroupStatistics = { n: 0, outliers: [] };
 
-/** The results of all cells, in step order. Cells without a result have no values. */
+/** The results for all cells, in step order. Cells that have no result have no values. */
 export function sweepCells(
   steps: readonly Pick<StudyStep, 'step' | 'name' | 'sweep'>[],
   results: readonly StepStatistics[],
@@ -88,7 +88,7 @@ export function sweepLines(
     const name = names.size > 1 ? baseName(result) : '';
     const text = [name, ...values].filter(Boolean).join(' ');
     const position = axis.values.indexOf(valueIn(result, axis.option) ?? '');
-    // Compare numbers, because several steps may have the same name.
+    // Compare numbers, because steps can share a name.
     let label = text;
     for (let number = 2; lines.get(label)?.points[position]; number++)
       label = `${text} (${number})`;
@@ -99,13 +99,13 @@ export function sweepLines(
   return [...lines.values()];
 }
 
-/** If cells have several runs, explains what the values in the table are. */
+/** If cells have multiple runs, explains the values in the table. */
 export function repeatsText(results: readonly StepStatistics[]): string {
   const counts = results.map(({ iops }) => iops.n).filter((n) => n > 0);
   const [least, most] = [Math.min(...counts), Math.max(...counts)];
   if (!(most > 1)) return '';
   const runs = least === most ? String(most) : `${least} to ${most}`;
-  return `Medians of ${runs} runs per cell; ↕ is the distance between the lowest and the highest run as a percentage of the median.`;
+  return `Medians of ${runs} runs per cell; ↕ is the spread from the lowest to the highest run as a percentage of the median.`;
 }
 
 /** `↕ 12 %` */
@@ -127,7 +127,7 @@ export function knee(results: readonly StepStatistics[], limit_ns: number): Step
 export const sweepText = ({ sweep }: Pick<StepStatistics, 'sweep'>): string =>
   sweep.map(({ option, value }) => `${option}=${value}`).join(' ');
 
-/** The swept values of a result. Includes the name of the step if there are several steps. */
+/** The swept values of a result. Includes the step's name if there is more than one step. */
 export const cellText = (result: StepStatistics, results: readonly StepStatistics[]): string =>
   namesOf(results).size > 1 ? result.name : sweepText(result);
 
@@ -135,7 +135,7 @@ export const cellText = (result: StepStatistics, results: readonly StepStatistic
 const quoted = (value: string) =>
   /[",\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
 
-/** All cells as CSV. Includes step names if there are several steps. */
+/** All cells as CSV. Includes step names if there is more than one step. */
 export function sweepCsv(results: readonly StepStatistics[]): string {
   const isNamed = namesOf(results).size > 1;
   const options = results[0]?.sweep.map(({ option }) => option) ?? [];

@@ -37,7 +37,7 @@ export function valueRange(
   return { low: least >= 0 ? Math.max(0, low) : low, high: middle + half };
 }
 
-/** Up to about five round values. Their distance is 1, 2 or 5 times a power of ten. */
+/** Up to about five round values, spaced 1, 2 or 5 times a power of ten apart. */
 export function ticks({ low, high }: Range): number[] {
   const least = (high - low) / 5;
   if (!(least > 0) || !Number.isFinite(least)) return [];

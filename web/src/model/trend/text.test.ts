@@ -33,7 +33,7 @@ it('counts excluded runs', () =>
     ]),
   ).toBe('3 failed, 1 foreign I/O'));
 
-it('has no size of a change from zero', () => {
+it('omits the size of a change from zero', () => {
   expect(changeOf(null)).toBe('');
   expect(changeOf(-9.87)).toBe('−9.87 %');
 });

@@ -6,7 +6,7 @@ import { plural, UNKNOWN } from '../format/numbers';
 import { dateTime } from '../format/time';
 import { badgeOf } from '../run/verdict';
 
-/** Label and tone of each state. Only better and worse have a color. */
+/** Each state's label and tone. Only better and worse are colored. */
 export const STATES: Record<
   TrendState,
   { label: string; tone: 'bad' | 'device' | 'cache' | null }
@@ -69,7 +69,7 @@ export const leftOutText = (counts: readonly LeftOutCount[]): string =>
 export const changeOf = (percent: number | null | undefined): string =>
   percent == null ? '' : formatChange(percent);
 
-/** Returns true if these runs are the baseline. */
+/** Returns true if these are the baseline's runs. */
 export const isBaseline = (
   runs: readonly number[],
   { baseline }: { baseline?: Baseline | null },
@@ -78,8 +78,8 @@ export const isBaseline = (
 
 /**
  * Returns true if a group was pinned as the baseline, even if some of its runs have been excluded
- * since. This can happen because a finding excludes a run unless most runs of the series have that
- * finding, which can change with later runs.
+ * since then. A finding excludes a run unless most runs in the series have that finding, so later
+ * runs can change which runs are excluded.
  */
 export function isPinnedGroup(
   { runs, left_out }: Pick<TrendPoint, 'runs' | 'left_out'>,

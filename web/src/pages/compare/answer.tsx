@@ -1,5 +1,5 @@
-// Summary of a comparison: whether the groups are comparable, the result of each group in one
-// sentence, and the recommended next step.
+// Summary of a comparison: whether the groups are comparable, each group's result in one sentence,
+// and the recommended next step.
 import type { Comparability, ComparabilityLevel, Comparison } from '../../api';
 import { hasDirectRun } from '../../model/compare/direct-run';
 import { areSingleRuns } from '../../model/compare/metrics';

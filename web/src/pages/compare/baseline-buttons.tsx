@@ -1,5 +1,5 @@
-// Buttons that pin the baseline group of the comparison as the baseline of its series, and that
-// open the trend.
+// Buttons that pin the comparison's baseline group as the baseline of its series, and open the
+// trend.
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { Comparison, RunSummary } from '../../api';
@@ -9,7 +9,7 @@ import { includedRuns } from '../../model/compare/metrics';
 import { isBaseline } from '../../model/trend/text';
 import { LinkButton } from '../../ui/link-button';
 
-/** Renders nothing unless all included runs of the group belong to one series. */
+/** Renders nothing unless all included runs in the group belong to one series. */
 export function BaselineButtons({ comparison }: { comparison: Comparison }) {
   const included = includedRuns(comparison, comparison.baseline);
   const runs = included.flatMap((index) => comparison.runs[index]?.run ?? []);

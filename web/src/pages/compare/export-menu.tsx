@@ -1,4 +1,4 @@
-// Exports of a comparison. The server generates the files.
+// Comparison exports. The server generates the files.
 import { Button } from '@mantine/core';
 import type { CompareParameters } from '../../model/compare/selection';
 import { MenuButton } from '../../ui/menu-button';

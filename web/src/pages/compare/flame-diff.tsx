@@ -3,13 +3,13 @@ import { NativeSelect } from '@mantine/core';
 import { useState } from 'react';
 import type { Comparison } from '../../api';
 import { FlameGraph } from '../../charts/flame-graph';
-import { representative } from '../../model/compare/metrics';
+import { representativeRun } from '../../model/compare/metrics';
 import { Card } from '../../ui/parts';
 
 /** Renders nothing unless the baseline and another run have a profile. */
 export function FlameDiff({ comparison }: { comparison: Comparison }) {
   const { runs } = comparison;
-  const baseline = representative(comparison, comparison.baseline)?.run.number;
+  const baseline = representativeRun(comparison, comparison.baseline)?.run.number;
   const profiled = runs.filter(({ profiled }) => profiled).map(({ run }) => run.number);
   const others = profiled.filter((number) => number !== baseline);
   const [chosen, setChosen] = useState<number | null>(null);

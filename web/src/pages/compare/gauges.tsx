@@ -2,7 +2,7 @@
 import type { ComparedRun, Comparison } from '../../api';
 import { DepthGauge } from '../../charts/gauge';
 import { Legend } from '../../charts/legend';
-import { representative, verdictLabel } from '../../model/compare/metrics';
+import { representativeRun, verdictLabel } from '../../model/compare/metrics';
 import { gaugeText } from '../../model/gauge/gauge-text';
 import { partialText, runTitle } from '../../model/run/summary';
 import { lineStyle } from '../../model/series/line-style';
@@ -19,7 +19,7 @@ export function Gauges({ comparison, ...actions }: { comparison: Comparison } & 
   return (
     <ScrollRegion label="Depth gauges" className={`gauges ${groups.length > 3 ? 'many' : ''}`}>
       {groups.map(({ label, runs }, index) => {
-        const compared = representative(comparison, index);
+        const compared = representativeRun(comparison, index);
         return (
           compared && (
             <RunGauge
@@ -46,7 +46,7 @@ interface RunGaugeProps extends Actions {
   title: string;
   /** Number of runs in the group. */
   runs: number;
-  /** Index of the group. */
+  /** The group's index. */
   index: number;
   isBaseline: boolean;
 }

@@ -1,4 +1,4 @@
-// Metrics of all groups and their changes from the baseline. Only a verdict has a color: a change
+// Metrics of all groups and their changes from the baseline. Only verdicts are colored: a change
 // alone does not show whether it is real.
 import type { Change, ComparedMetric, Comparison } from '../../api';
 import { ForestAxis, ForestRow } from '../../charts/forest-mark';
@@ -30,7 +30,7 @@ interface MetricsTableProps {
   shown: number;
 }
 
-/** With more groups, columns have to be narrower. */
+/** If there are more groups, columns are narrower. */
 const FEW_GROUPS = 6;
 
 export function MetricsTable({ comparison, shown }: MetricsTableProps) {
@@ -90,7 +90,7 @@ interface ValueProps {
   comparison: Comparison;
   metric: ComparedMetric;
   group: number;
-  /** Number of directions for which there are metrics. */
+  /** Number of directions that have metrics. */
   directions: number;
   withChange: boolean;
 }
@@ -101,7 +101,7 @@ function Value({ comparison, metric, group, directions, withChange }: ValueProps
   const partial = only ? partialValue(metric, only.run, directions) : null;
   if (partial !== null)
     return (
-      <span className="mute" title="Only until the run ended; not compared">
+      <span className="mute" title="Covers only the time until the run ended; not compared">
         {formatValue(partial, metric.unit)} (partial)
       </span>
     );
@@ -133,7 +133,7 @@ function changeCells(change: Change | null, scale: ForestScale) {
 interface MetricNameProps {
   name: string;
   better: ComparedMetric['better'];
-  /** The threshold of this metric, if it differs from the general one. */
+  /** This metric's threshold, if it differs from the default. */
   threshold: number | null;
 }
 

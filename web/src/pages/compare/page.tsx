@@ -14,7 +14,7 @@ import {
   type CompareSearch,
   GROUP_KEYS,
   groupTexts,
-  parametersOf,
+  toParameters,
   withGroups,
 } from '../../model/compare/selection';
 import { copyText } from '../../ui/clipboard';
@@ -39,7 +39,7 @@ const route = getRouteApi('/compare');
 export function ComparePage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const parameters = useMemo(() => parametersOf(search), [search]);
+  const parameters = useMemo(() => toParameters(search), [search]);
   const texts = groupTexts(search);
   const open = (next: CompareSearch) => void navigate({ search: next, resetScroll: false });
   const runs = useMemo(() => parseRunNumbers(search.runs), [search.runs]);
@@ -48,7 +48,7 @@ export function ComparePage() {
   const showRuns = (numbers: readonly number[], baseline = search.baseline) =>
     open(runsSearch(numbers, baseline));
   const labels = data?.groups.map(({ label }) => label) ?? runs.map((number) => `#${number}`);
-  /** Maps a group of the comparison to its run. Groups do not include missing runs. */
+  /** Maps a group in the comparison to its run. Groups do not include missing runs. */
   const runOf = (group: number) => runs.filter((number) => !missing.includes(number))[group];
   const title = parameters ? `Compare ${labels.join(', ')}` : 'Compare';
   const isOfRuns = texts.length === 0;
@@ -128,7 +128,7 @@ export function ComparePage() {
 const numberList = (numbers: readonly number[]) =>
   `${numbers.length > 1 ? 'Runs' : 'Run'} ${numbers.map((number) => `#${number}`).join(', ')}`;
 
-/** Search parameters of the comparison without the runs that no longer exist. */
+/** The comparison's search parameters, excluding runs that no longer exist. */
 function useComparison(
   search: CompareSearch,
   parameters: CompareParameters | null,
@@ -136,7 +136,7 @@ function useComparison(
 ) {
   const query = useQuery({ ...compareQuery(parameters ?? {}), enabled: parameters !== null });
   const found = useExistingRuns(groupTexts(search).length === 0 ? runs : [], query.error);
-  const remaining = found && parametersOf({ ...search, runs: found.existing.join(',') });
+  const remaining = found && toParameters({ ...search, runs: found.existing.join(',') });
   const rest = useQuery({ ...compareQuery(remaining ?? {}), enabled: Boolean(remaining) });
   return found && remaining ? { ...rest, missing: found.missing } : { ...query, missing: [] };
 }

@@ -1,4 +1,4 @@
-// Repeats two single runs as an interleaved study, to find out whether they really differ.
+// Repeats two single runs as an interleaved study to find out whether they really differ.
 import { Button } from '@mantine/core';
 import { useMutation, useQueries, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
@@ -11,7 +11,7 @@ import { useOpenStudy } from '../../ui/run-links';
 
 interface RepeatButtonsProps {
   runs: readonly ComparedRun[];
-  /** Whether this is the primary action. It is not if the page recommends something else. */
+  /** Whether this is the primary action: false if the page recommends something else. */
   isPrimary: boolean;
 }
 

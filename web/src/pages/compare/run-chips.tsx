@@ -1,4 +1,4 @@
-// The selected run numbers, each with a remove button. Includes numbers for which there is no run.
+// The selected run numbers, each with a remove button. Includes numbers that match no run.
 interface RunChipsProps {
   numbers: readonly number[];
   onRemove: (number: number) => void;

@@ -1,4 +1,4 @@
-// Determines which runs still exist, after the server rejected a comparison because a run is
+// Determines which runs still exist after the server rejects a comparison because a run is
 // missing.
 import { useQueries } from '@tanstack/react-query';
 import { ApiProblem } from '../../api';

@@ -1,4 +1,4 @@
-// All properties of a block device, in groups.
+// All of a block device's properties, in groups.
 import type { Device } from '../../api';
 import { deviceFacts } from '../../model/host/device-facts';
 

@@ -1,4 +1,4 @@
-// Block devices of a host as a tree. A row expands to show all properties of its device.
+// A host's block devices as a tree. A row expands to show all of the device's properties.
 import { Button } from '@mantine/core';
 import { useSessionStorage } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
@@ -46,7 +46,7 @@ export function DeviceTable({ devices }: { devices: readonly Device[] }) {
 
 const noDevices = (folded: number) =>
   folded > 0
-    ? 'No device can be tested. The reasons are listed with the unusable devices.'
+    ? 'No device can be tested. Show the unusable devices to see why.'
     : 'This host has no block devices. Files can be tested without one.';
 
 function DeviceRows({ rows }: { rows: readonly TreeRow[] }) {

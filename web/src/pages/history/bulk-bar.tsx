@@ -85,7 +85,7 @@ function download(numbers: readonly number[], format: 'csv' | 'ndjson') {
   }
 }
 
-/** Applies an action to each run and shows for how many it succeeded. */
+/** Applies an action to each run and shows how many succeeded. */
 function useBulkAction() {
   const queryClient = useQueryClient();
   return async (
@@ -113,14 +113,14 @@ interface DialogProps {
 type ChangeTags = (tags: readonly string[]) => string[];
 
 /** Keeps tags that others have added since the list was loaded. */
-async function changeTagsOf(run: RunSummary, change: ChangeTags): Promise<unknown> {
+async function updateTags(run: RunSummary, change: ChangeTags): Promise<unknown> {
   const { number: n, tags, etag } = run;
   try {
     return await patchRun({ path: { n }, headers: ifMatch(etag), body: { tags: change(tags) } });
   } catch (error) {
     if (!(error instanceof ApiProblem && error.code === 'changed_meanwhile')) throw error;
     const { data } = await getRun({ path: { n }, throwOnError: true });
-    return changeTagsOf(data, change);
+    return updateTags(data, change);
   }
 }
 
@@ -132,7 +132,7 @@ function TagDialog({ runs, opened, onClose }: DialogProps) {
       const tag = String(form.get('tag') ?? '').trim();
       onClose();
       if (!tag) return;
-      await applyToAll(runs, verb, (run) => changeTagsOf(run, (tags) => change(tags, tag)));
+      await applyToAll(runs, verb, (run) => updateTags(run, (tags) => change(tags, tag)));
     };
   const add = apply('Tagged', (tags, tag) => [...new Set([...tags, tag])]);
   const remove = apply('Untagged', (tags, tag) => tags.filter((other) => other !== tag));

@@ -7,12 +7,12 @@ import { fioRate, latency, rate, shortCount, text, UNKNOWN } from '../../model/f
 import { dateTime, shortDateTime } from '../../model/format/time';
 import { tagTerm } from '../../model/run/filter';
 import {
-  foreignHint,
   isActive,
-  isForeign,
+  isImported,
   isPartial,
   runTitle,
   STATUS,
+  sourceHint,
   sourceLabel,
   studyTitle,
 } from '../../model/run/summary';
@@ -27,7 +27,7 @@ export interface RunColumn {
   title: string;
   /** Width in pixels. 0 takes the remaining space. */
   width: number;
-  /** Width in pixels in a table with few columns, which should fit on a phone. */
+  /** Width in pixels in a table with few columns, which must fit on a phone. */
   shortWidth?: number;
   numeric?: boolean;
   sort?: RunSort;
@@ -48,14 +48,14 @@ function Verdict({ run }: { run: RunSummary }) {
         Damaged
       </Badge>
     );
-  if (isForeign(run)) return <Badge title={foreignHint(run)}>{sourceLabel(run)}</Badge>;
+  if (isImported(run)) return <Badge title={sourceHint(run)}>{sourceLabel(run)}</Badge>;
   if (!run.verdict_class && isPartial(run)) return <Badge title={PARTIAL_HINT}>Partial</Badge>;
   if (!run.verdict_class) return <span className="mute">{UNKNOWN}</span>;
   return <VerdictBadge badge={badgeOf(run.verdict_class)} />;
 }
 
 /**
- * If the title of a study run is too long, the study name is clipped first. The repeat is never
+ * If a study run's title is too long, the study name is clipped first. The repeat is never
  * clipped.
  */
 function Name({ run }: { run: RunSummary }) {

@@ -22,8 +22,8 @@ export function ImportResultButton() {
   );
 }
 
-/** Whether the result has jobs that ran one after another, so that one group must be selected. */
-const isAboutGroups = (error: unknown) =>
+/** Whether the result contains groups of jobs that ran in sequence, so one must be selected. */
+const requiresGroup = (error: unknown) =>
   error instanceof ApiProblem && error.problems.some(({ code }) => code === 'several_groups');
 
 const COMMAND = 'fio --output-format=json+ --output=result.json job.fio';
@@ -53,7 +53,7 @@ function ImportForm({ onClose }: { onClose: () => void }) {
     const file = files?.[0];
     if (file) change(await file.text());
   };
-  const needsGroup = isAboutGroups(error);
+  const needsGroup = requiresGroup(error);
   return (
     <div className="stack">
       <label className="stack tight">
@@ -84,8 +84,8 @@ function ImportForm({ onClose }: { onClose: () => void }) {
       )}
       <ProblemNotice error={error} />
       <p className="mute small">
-        The run has fio’s numbers. It has no verdict and no time series, because Leadline did not
-        observe it. Importing a result again opens the existing run.
+        The imported run contains fio’s results, but no verdict or time series, because Leadline did
+        not observe it. Importing a result again opens the existing run.
       </p>
       <div className="row">
         <Button

@@ -108,8 +108,8 @@ export function HistoryPage() {
 }
 
 /**
- * Keys of the visible columns, from the URL if it has columns, or from the browser's storage.
- * Changes are saved in the browser's storage, and in the URL if it has columns.
+ * Keys of the visible columns, from the URL if it lists columns, or from the browser's storage.
+ * Changes are saved in the browser's storage, and in the URL if it lists columns.
  */
 function useShownColumns(
   inUrl: string | undefined,

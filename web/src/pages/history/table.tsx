@@ -11,20 +11,17 @@ import type { RunColumn } from './columns';
 import { useRowKeys } from './use-row-keys';
 
 const ROW_HEIGHT = 29;
-/** Number of additional rows to render, so that fast scrolling does not show gaps. */
+/** Number of additional rows to render, so that fast scrolling leaves no gaps. */
 const OVERSCAN = 12;
 
 /** In pixels. */
 const SELECT_WIDTH = 30;
-/**
- * Minimum width of a column without a fixed width, in a table with few columns, which should fit on
- * a phone.
- */
+/** Minimum width of columns that have no fixed width. Short tables should fit on a phone. */
 const MIN_FLEXIBLE = { short: 70, long: 160 };
 const MAX_SHORT = 5;
 
 /** Widths of the columns. 0 takes the remaining space. */
-function widthsOf(columns: readonly RunColumn[]) {
+function columnWidths(columns: readonly RunColumn[]) {
   const isShort = columns.length <= MAX_SHORT;
   const widths = columns.map(({ width, shortWidth }) => (isShort && shortWidth) || width);
   const flexible = isShort ? MIN_FLEXIBLE.short : MIN_FLEXIBLE.long;
@@ -48,7 +45,7 @@ interface RunTableProps {
 export default function RunTable(props: RunTableProps) {
   const { runs, total, columns, sort, order, onSort, selected, onSelect, onEnd } = props;
   const scroller = useRef<HTMLElement>(null);
-  /** Number of the last clicked run. An index would become wrong when runs are added or removed. */
+  /** The last clicked run's number. An index would be wrong after runs are added or removed. */
   const anchor = useRef<number | null>(null);
   const virtual = useVirtualizer({
     count: runs.length,
@@ -57,13 +54,13 @@ export default function RunTable(props: RunTableProps) {
     overscan: OVERSCAN,
   });
   const items = virtual.getVirtualItems();
-  const { widths, minWidth, isShort } = widthsOf(columns);
+  const { widths, minWidth, isShort } = columnWidths(columns);
   const last = items.at(-1);
   useEffect(() => {
     if (last && last.index >= runs.length - OVERSCAN) onEnd();
   }, [last, runs.length, onEnd]);
 
-  // Keeps the callback stable, so that only rows that have changed are rendered again.
+  // Keeps the callback stable, so that only changed rows are rendered again.
   const select = useCallbackRef((index: number, extend: boolean) => {
     const number = runs[index]?.number ?? null;
     const anchorIndex = extend ? runs.findIndex((run) => run.number === anchor.current) : -1;

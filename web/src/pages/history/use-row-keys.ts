@@ -1,6 +1,6 @@
-// Arrow keys move the focus between the rows of the run table, and x selects the focused row. These
-// keys are disabled while a field, menu or dialog has the focus. In the filter field, the down
-// arrow key moves the focus to the table.
+// Arrow keys move focus between the rows of the run table, and x selects the focused row. These
+// keys are disabled while a field, menu or dialog has focus. In the filter field, the down arrow
+// key moves focus to the table.
 import { useCallbackRef } from '@mantine/hooks';
 import { type RefObject, useEffect } from 'react';
 

@@ -1,5 +1,5 @@
-// Selected runs of the current filter; changing the filter clears the selection. Changing the sort
-// order keeps it, even if a selected run moves to a page that is not loaded.
+// Runs selected under the current filter. Changing the filter clears the selection; changing the
+// sort order keeps it, even if a selected run moves to a page that is not loaded.
 import { useMemo, useState } from 'react';
 import type { RunSummary } from '../../api';
 

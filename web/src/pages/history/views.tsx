@@ -1,17 +1,17 @@
-// Menu of saved views, and the dialog that saves and deletes them. Views are stored in the browser.
-// A link to a view works everywhere, because its URL contains the complete view.
+// Saved views menu, and the dialog that saves and deletes views. Views are stored in the browser.
+// A link to a view works in any browser, because its URL contains the complete view.
 import { Button, TextInput } from '@mantine/core';
 import { useLocalStorage } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import {
+  addView,
+  findView,
   MAX_VIEW_NAME,
-  matchingView,
+  removeView,
   type View,
   type ViewSearch,
   validViews,
-  withoutView,
-  withView,
 } from '../../model/run/views';
 import { Dialog } from '../../ui/dialog';
 import { MenuButton } from '../../ui/menu-button';
@@ -22,7 +22,7 @@ export function ViewMenu({ search }: { search: ViewSearch }) {
   const [stored, store] = useLocalStorage<View[]>({ key: 'leadline-run-views', defaultValue: [] });
   const [isEditing, setIsEditing] = useState(false);
   const views = validViews(stored);
-  const current = matchingView(views, search);
+  const current = findView(views, search);
   const links = views.map((view): MenuEntry => {
     return { type: 'page', label: view.name, link: { to: '/runs', search: view.search } };
   });
@@ -44,11 +44,11 @@ export function ViewMenu({ search }: { search: ViewSearch }) {
         <SaveForm
           search={search}
           onSave={(view) => {
-            store(withView(views, view));
+            store(addView(views, view));
             setIsEditing(false);
           }}
         />
-        <ViewList views={views} onDelete={(name) => store(withoutView(views, name))} />
+        <ViewList views={views} onDelete={(name) => store(removeView(views, name))} />
       </Dialog>
     </>
   );

@@ -1,4 +1,4 @@
-// All options without their own form field, by group, with their help.
+// All options that do not have their own form field, grouped and with help.
 import { TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { memo, useState } from 'react';

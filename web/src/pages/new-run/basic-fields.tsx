@@ -88,7 +88,7 @@ const MAX_JOB_BUTTONS = 8;
 
 type JobChoiceProps = Pick<JobForm, 'names' | 'active' | 'setActive'>;
 
-/** Selects the job that the form shows, if there are several jobs. */
+/** Selects the job that the form shows, if there is more than one. */
 function JobChoice({ names, active, setActive }: JobChoiceProps) {
   if (names.length < 2) return null;
   const props = {

@@ -1,4 +1,4 @@
-// The list of completions for job text. It is below the word at the caret.
+// The completion list for job text, shown below the word at the caret.
 import { Combobox, useCombobox } from '@mantine/core';
 import { useEffect } from 'react';
 import type { Completion, CompletionItem } from '../../model/job/completion';

@@ -6,12 +6,12 @@ import type { Access, Device } from '../../api';
 import { devicesQuery } from '../../api/queries';
 import { bytes, plural, text, UNKNOWN } from '../../model/format/numbers';
 import { accessOf, devicesByAccess } from '../../model/host/device-tree';
-import { onLoopDevice } from '../../model/job/io-mode';
+import { withLoopDevice } from '../../model/job/io-mode';
 import { ProblemNotice } from '../../ui/problem';
 import { optionProps } from './option-field';
 import type { JobEdits, JobForm } from './use-job-form';
 
-/** Returns the stable path of a device, or its kernel path if it has none. */
+/** Returns a device's stable path, or its kernel path if it has none. */
 const pathOf = ({ links, path }: Device) => links.find((link) => link.includes('/by-id/')) ?? path;
 
 interface DevicePickerProps {
@@ -60,7 +60,7 @@ export function DevicePicker({ form, isWriting }: DevicePickerProps) {
 function LoopDevice({ edits }: { edits: JobEdits }) {
   return (
     <p className="loop-device">
-      <Button size="compact-xs" onClick={() => edits.edit(onLoopDevice)}>
+      <Button size="compact-xs" onClick={() => edits.edit(withLoopDevice)}>
         Use a loop device
       </Button>
       <span className="mute">

@@ -45,7 +45,7 @@ export const Experiments = memo(() => {
 
 interface ExperimentCardProps {
   study: StudyDefinition;
-  /** The most recent study of the experiment. */
+  /** The experiment's most recent study. */
   last: StudySummary | undefined;
 }
 
@@ -102,7 +102,7 @@ function ExperimentDetails({ study }: { study: StudyDefinition }) {
 type Published = NonNullable<StudyDefinition['published']>;
 
 interface PublishedTableProps {
-  /** Name of the experiment. */
+  /** The experiment's name. */
   name: StudyDefinition['name'];
   published: Published;
 }

@@ -3,7 +3,7 @@ import { Button } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Import } from '../../api';
-import { stepsOf, studyOf } from '../../model/job/import';
+import { toSteps, toStudy } from '../../model/job/import';
 import { ImportDialog } from './import-dialog';
 import { useStoredStudy } from './use-study';
 
@@ -30,9 +30,9 @@ export function ImportButton({ state: { pasted, open, close }, onUse }: ImportBu
   const navigate = useNavigate();
   const use = (imported: Import) => {
     close();
-    const [first, ...others] = stepsOf(imported);
+    const [first, ...others] = toSteps(imported);
     if (others.length === 0) return onUse(first?.text ?? '');
-    storeStudy(studyOf(imported));
+    storeStudy(toStudy(imported));
     void navigate({ to: '/new', search: { study: '1' } });
   };
   return (

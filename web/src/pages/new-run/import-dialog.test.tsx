@@ -9,7 +9,7 @@ const EMPTY: Import = { dialect: 'fio_command', document: null, notes: [], quest
 const JOB = { name: 'a', rw: 'read', direct: 1 };
 
 /** A fake of the server's import endpoint. */
-function importOf({ text, variables }: ImportRequest): Import {
+function fakeImport({ text, variables }: ImportRequest): Import {
   if (text.includes('10sec')) {
     const note = {
       line: 1,
@@ -46,7 +46,7 @@ beforeEach(() => {
     'GET /api/v1/options': [],
     'GET /api/v1/runs': { runs: [], next_cursor: null, total: 0 },
     'GET /api/v1/hosts/local/devices': { devices: [] },
-    'POST /api/v1/import': (body: unknown) => importOf(body as ImportRequest),
+    'POST /api/v1/import': (body: unknown) => fakeImport(body as ImportRequest),
   });
 });
 

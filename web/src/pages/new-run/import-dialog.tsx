@@ -6,7 +6,7 @@ import { useMemo, useRef, useState } from 'react';
 import type { Import, ImportNote, ImportQuestion } from '../../api';
 import { importQuery } from '../../api/queries';
 import { plural } from '../../model/format/numbers';
-import { dialectName, rangeOf, stepsOf, withReplacement } from '../../model/job/import';
+import { dialectName, noteRange, toSteps, withReplacement } from '../../model/job/import';
 import { Dialog } from '../../ui/dialog';
 import { ProblemNotice } from '../../ui/problem';
 import { ImportNotes } from './import-notes';
@@ -27,9 +27,9 @@ export function ImportDialog({ initial, onClose, onUse }: ImportDialogProps) {
   const [variables, setVariables] = useState<Record<string, string>>({});
   const area = useRef<HTMLTextAreaElement>(null);
   const { imported, isCurrent, error } = useImport(text, variables);
-  const steps = imported ? stepsOf(imported) : [];
+  const steps = imported ? toSteps(imported) : [];
   const select = (note: ImportNote) => {
-    const { start, end } = rangeOf(text, note);
+    const { start, end } = noteRange(text, note);
     area.current?.focus();
     area.current?.setSelectionRange(start, end);
   };
@@ -109,7 +109,7 @@ interface QuestionsProps {
 }
 
 /**
- * The server no longer returns questions that have been answered, but their fields stay in the
+ * The server no longer returns answered questions, but their fields stay in the
  * form.
  */
 function Questions({ questions, variables, onChange }: QuestionsProps) {

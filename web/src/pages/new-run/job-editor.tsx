@@ -14,7 +14,7 @@ import './job-editor.css';
 
 interface JobEditorProps {
   draft: JobDraft;
-  /** Called with pasted commands, which are then not inserted into the text. */
+  /** Called with pasted commands instead of inserting them into the text. */
   onPasteCommand?: (text: string) => void;
   /** Additional help below the editor. */
   children?: ReactNode;

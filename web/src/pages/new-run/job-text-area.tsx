@@ -1,4 +1,4 @@
-// The text area of the job file, with line numbers, completion, and help for the option under the
+// The text area for the job file, with line numbers, completion, and help for the option under the
 // pointer.
 import { memo, type RefObject, useState } from 'react';
 import type { OptionDoc } from '../../api';
@@ -71,15 +71,13 @@ export function JobTextArea({ area, text, setText, badLines, options, ...rest }:
 
 interface LineNumbersProps {
   count: number;
-  /** Zero-based lines with a problem, separated by spaces. As a string, it is compared by value. */
+  /** Zero-based lines with a problem, separated by spaces. A string, because `memo` compares it. */
   badLines: string;
 }
 
 const LINES_PER_BLOCK = 100;
 
-/**
- * Line numbers are in blocks, because adding a line to a text makes the browser lay out all of it.
- */
+/** Line numbers are in blocks, because the browser lays out a block again when it grows. */
 const LineNumbers = memo(({ count, badLines }: LineNumbersProps) => (
   <div className="line-numbers" aria-hidden>
     {Array.from({ length: Math.ceil(count / LINES_PER_BLOCK) }, (_, index) => {

@@ -1,4 +1,4 @@
-// Copies a run or study into the draft once. Then changes the URL to that of the form, so that a
+// Copies a run or study into the draft once. Then changes the URL to the form's, so that a
 // reload keeps edits.
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';

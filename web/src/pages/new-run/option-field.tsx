@@ -10,14 +10,14 @@ export interface FieldState {
   edits: JobEdits;
 }
 
-/** The properties of an option that a memoized field shows. */
+/** The option properties that a memoized field shows. */
 export const fieldState = ({ job, errors, edits }: JobForm, option: string): FieldState => ({
   value: job[option] ?? '',
   error: errors[option] ?? null,
   edits,
 });
 
-/** Value, handlers and error of an option's field. */
+/** An option field's value, handlers and error. */
 export const fieldProps = ({ value, error, edits }: FieldState, option: string) => ({
   value,
   error,

@@ -1,5 +1,5 @@
 // Form for a run or, with `?study=1`, for a study: I/O path, workload, options, plan and start
-// button. The job file is next to it.
+// button. The job file is next to the form.
 import { Button } from '@mantine/core';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';

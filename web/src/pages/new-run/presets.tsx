@@ -1,4 +1,4 @@
-// Menu of preset jobs.
+// Preset job menu.
 import { Button } from '@mantine/core';
 import { PRESETS } from '../../model/job/presets';
 import { MenuButton } from '../../ui/menu-button';

@@ -3,15 +3,12 @@ import type { ReactNode } from 'react';
 import { plural } from '../../model/format/numbers';
 import type { FormProblem } from '../../model/job/form-problems';
 
-/**
- * Maximum number of problems to list. In a file of another program, each of thousands of lines can
- * have one.
- */
+/** Maximum number of problems to list. A file from another program can have thousands. */
 const MAX_LISTED = 20;
 
 interface ProblemListProps {
   problems: readonly FormProblem[];
-  /** Renders content in front of the line number of each problem. */
+  /** Renders content before each problem's line number. */
   prefix?: (problem: FormProblem) => ReactNode;
 }
 

@@ -1,4 +1,4 @@
-// Selects a test that defines the runs of a study, and its settings.
+// Selects the procedure that defines a study's runs, and its settings.
 import { NativeSelect, NumberInput, TextInput } from '@mantine/core';
 import type {
   LoadCurveDefinition,
@@ -37,7 +37,7 @@ export function ProcedureFields({ study: { draft, change, problems } }: { study:
   return (
     <Card title="Procedure">
       <NativeSelect
-        label="Runs of this study"
+        label="Runs in this study"
         maw={420}
         value={snia?.test ?? (loadCurve ? CURVE : NONE)}
         onChange={({ currentTarget }) => choose(currentTarget.value)}
@@ -115,7 +115,7 @@ function SniaSettings({ snia, set }: SniaSettingsProps) {
       />
       {snia.purge === 'operator' && (
         <TextInput
-          label="Method and time of the purge"
+          label="Purge method and time"
           placeholder="nvme format -s1 at 10:15"
           value={snia.purge_note ?? ''}
           onChange={({ currentTarget }) => set({ purge_note: currentTarget.value })}

@@ -1,4 +1,4 @@
-// Name, tags and start button of a run or study. While the button is disabled, the problems are
+// Name, tags and start button for a run or study. While the button is disabled, the problems are
 // shown next to it.
 import { Button, TagsInput, TextInput } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';

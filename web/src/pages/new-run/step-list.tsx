@@ -1,4 +1,4 @@
-// The steps of a study, one per row. The form below shows the selected step. Alt and an arrow key
+// A study's steps, one per row. The form below shows the selected step. Alt and an arrow key
 // move the focused step.
 import { Button, TextInput } from '@mantine/core';
 import { type KeyboardEvent, useEffect, useRef } from 'react';

@@ -1,4 +1,4 @@
-// Form for a study: its steps, the run form of the selected step, and the settings of the study.
+// Form for a study: its steps, the run form for the selected step, and the study's settings.
 import { Button, Checkbox, NumberInput, Textarea } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { startStudy } from '../../api/start';
@@ -196,7 +196,7 @@ function StartStudy({ study }: { study: StudyEditor }) {
   );
 }
 
-/** The problems of all steps. Each has a button that selects its step. */
+/** All steps' problems. Each has a button that selects its step. */
 function StudyProblems({ study: { draft, problems, change } }: { study: StudyEditor }) {
   return [...problems]
     .sort(([a], [b]) => a - b)

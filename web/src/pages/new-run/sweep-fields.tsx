@@ -1,4 +1,4 @@
-// Fields for the swept options of a study. Values are separated by spaces or commas; values that
+// Fields for a study's swept options. Values are separated by spaces or commas; values that
 // contain commas are quoted.
 import { Button, TextInput } from '@mantine/core';
 import type { SweepField } from '../../model/study/draft';

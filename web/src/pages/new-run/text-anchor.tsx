@@ -1,4 +1,4 @@
-// An invisible element over a character of the job text. It positions lists and help next to the
+// An invisible element over a character in the job text. It positions lists and help next to the
 // character.
 import type { Ref } from 'react';
 import { LINE_HEIGHT, PADDING, type TextPosition } from '../../model/job/text-position';

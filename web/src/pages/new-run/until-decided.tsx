@@ -1,4 +1,4 @@
-// Option for a study with two steps: end as soon as the comparison of the steps is decided.
+// Option for a two-step study: end as soon as the comparison of the steps is decided.
 import { Checkbox, MultiSelect } from '@mantine/core';
 import { lookMetric } from '../../model/study/looks';
 import type { StudyEditor } from './use-study';
@@ -26,7 +26,7 @@ export function UntilDecided({ study: { draft, change, problems } }: { study: St
     <>
       <Checkbox
         mt={10}
-        label="End as soon as the comparison of both steps is decided"
+        label="End as soon as the comparison of the two steps is decided"
         checked={untilDecided !== undefined}
         onChange={({ currentTarget }) => set(currentTarget.checked ? [] : undefined)}
       />

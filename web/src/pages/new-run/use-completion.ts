@@ -1,4 +1,4 @@
-// Keyboard handling and state of the completion list for job text.
+// Keyboard handling and state for the job text completion list.
 import {
   type ChangeEvent,
   type KeyboardEvent,
@@ -66,7 +66,7 @@ export function useCompletion(
     onChange: ({ currentTarget, nativeEvent }: ChangeEvent<HTMLTextAreaElement>) => {
       setCaret(currentTarget.selectionStart);
       setSelected(0);
-      setOpened((old) => openedAfter(nativeEvent as InputEvent, old));
+      setOpened((old) => stateAfterInput(nativeEvent as InputEvent, old));
     },
     onSelect: ({ currentTarget }: SyntheticEvent<HTMLTextAreaElement>) => {
       if (currentTarget.selectionStart === caret) return;
@@ -98,7 +98,7 @@ const hasModifier = (event: KeyboardEvent) =>
   event.ctrlKey || event.metaKey || event.altKey || event.shiftKey;
 
 /** Typing opens the list, and deleting keeps it open. Other changes, such as pasting, close it. */
-function openedAfter({ inputType, data }: InputEvent, old: Opened): Opened {
+function stateAfterInput({ inputType, data }: InputEvent, old: Opened): Opened {
   const isTyped = inputType === 'insertText' || inputType === 'insertCompositionText';
   if (isTyped && data && !data.includes('\n')) return 'typed';
   return inputType?.startsWith('delete') ? old : null;

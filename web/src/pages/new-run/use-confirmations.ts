@@ -1,10 +1,10 @@
-// Confirmations for data that a run or study overwrites. The user types a text for each target; the
-// codes come from the plan.
+// Confirmations for data that a run or study overwrites. The user types a confirmation text for
+// each target; the codes come from the plan.
 import { useCallback, useMemo, useState } from 'react';
 import type { Confirmation, Problem } from '../../api';
 import type { FormProblem } from '../../model/job/form-problems';
 
-/** A target that would be overwritten, and the confirmation that the user has typed. */
+/** A target that would be overwritten, and the confirmation typed so far. */
 export interface Overwrite {
   path: string;
   kind: Confirmation['kind'];
@@ -19,16 +19,16 @@ export interface Overwrite {
 export interface Confirmations {
   overwrites: Overwrite[];
   setTyped: (path: string, typed: string) => void;
-  /** The `confirm` field of the request; undefined if no target is confirmed. */
+  /** The request's `confirm` field; undefined if no target is confirmed. */
   confirm: string[] | undefined;
   /** One problem for each target that is not confirmed. */
   problems: FormProblem[];
 }
 
-/** `needed`: from the plan. Each step of a study has its own code, even for the same target. */
+/** `needed`: from the plan. Each step in a study has its own code, even for the same target. */
 export function useConfirmations(needed: readonly Confirmation[] = NONE): Confirmations {
   const [typed, setTyped] = useState<Record<string, string>>({});
-  const found = useMemo(() => confirmationsOf(needed, typed), [needed, typed]);
+  const found = useMemo(() => findConfirmations(needed, typed), [needed, typed]);
   const setTypedOf = useCallback(
     (path: string, text: string) => setTyped((old) => ({ ...old, [path]: text })),
     [],
@@ -38,7 +38,7 @@ export function useConfirmations(needed: readonly Confirmation[] = NONE): Confir
 
 const NONE: Confirmation[] = [];
 
-function confirmationsOf(needed: readonly Confirmation[], typed: Record<string, string>) {
+function findConfirmations(needed: readonly Confirmation[], typed: Record<string, string>) {
   const byPath = new Map(needed.map((confirmation) => [confirmation.path, confirmation]));
   const overwrites = [...byPath.values()].map(({ code: _, ...confirmation }) => {
     const text = typed[confirmation.path] ?? '';

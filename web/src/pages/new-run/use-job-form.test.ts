@@ -15,7 +15,7 @@ interface Props {
 const useForm = ({ text, problems = [], change }: Props & { change: ChangeText }) =>
   useJobForm(useJobText(text, change).jobs, problems, change);
 
-/** Creates the form of a text. Also returns the text after each edit. */
+/** Creates the form for a text. Also returns the text after each edit. */
 function formOf({ text }: Props) {
   const edited: string[] = [];
   const change: ChangeText = (edit) => {
@@ -46,7 +46,7 @@ describe('the form of a job text', () => {
     expect(result.current).toBe(before);
   });
 
-  it('changes with its job, the names of jobs and its problems, but keeps its edits', () => {
+  it('changes with its job, job names and problems, but keeps its edits', () => {
     const { result, rerender } = formOf({ text: TEXT });
     const { edits } = result.current;
     rerender({ text: TEXT.replace('bs=4k', 'bs=8k') });

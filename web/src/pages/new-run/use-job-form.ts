@@ -1,4 +1,4 @@
-// One job of the text as form fields. The fields edit the text in place.
+// One job in the text as form fields. The fields edit the text in place.
 import { useMemo, useState } from 'react';
 import type { FormProblem } from '../../model/job/form-problems';
 import { type JobOptions, jobsOf, parseJobText, setOption } from '../../model/job/job-text';
@@ -9,7 +9,7 @@ export type ChangeText = (edit: (text: string) => string) => void;
 
 /** Edits the job that the form shows. The object stays the same until another job is selected. */
 export interface JobEdits {
-  /** Edits the text; `active` is the index of the job. */
+  /** Edits the text; `active` is the job's index. */
   edit: (change: (text: string, active: number) => string) => void;
   /** Sets an option. An empty value keeps the option's line in the text. */
   set: (option: string, value: string) => void;
@@ -29,7 +29,7 @@ export interface JobForm {
   setActive: (job: number) => void;
   /** The job that the form shows. */
   job: JobOptions;
-  /** Problems of the job, by option. */
+  /** The job's problems, by option. */
   errors: Readonly<Record<string, string>>;
   edits: JobEdits;
 }
@@ -44,7 +44,7 @@ export function useJobForm(
   const names = useByValue(jobs.map(({ name = '' }) => name));
   const job = useByValue(jobs[active] ?? {});
   const errors = useByValue(errorsByOption(problems, active));
-  const edits = useMemo(() => editsOf(change, active), [change, active]);
+  const edits = useMemo(() => createEdits(change, active), [change, active]);
   return useMemo(
     () => ({ names, active, setActive, job, errors, edits }),
     [names, active, job, errors, edits],
@@ -61,7 +61,7 @@ function errorsByOption(problems: readonly FormProblem[], active: number) {
   return Object.fromEntries(errors);
 }
 
-function editsOf(change: ChangeText, active: number): JobEdits {
+function createEdits(change: ChangeText, active: number): JobEdits {
   const set = (option: string, value: string | null) =>
     change((text) => setOption(text, active, option, value));
   const isSet = (text: string, option: string) =>

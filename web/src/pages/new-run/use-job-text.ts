@@ -1,5 +1,5 @@
 // The job text that the form edits. It is stored elsewhere (use-run-draft, use-study). See
-// use-job-form for the fields of the form.
+// use-job-form for the form's fields.
 import { useCallback, useMemo } from 'react';
 import type { Plan } from '../../api';
 import type { FormProblem } from '../../model/job/form-problems';

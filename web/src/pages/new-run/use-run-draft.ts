@@ -14,12 +14,12 @@ import { type JobDraft, useJobText } from './use-job-text';
 import { usePlan } from './use-plan';
 
 interface StoredDraft {
-  /** Number of the copied run. */
+  /** The copied run's number. */
   from?: number;
   text: string;
   name: string;
   tags: string[];
-  /** Sampling interval of the copied run; undefined for the server's default. */
+  /** The copied run's sampling interval; undefined for the server's default. */
   sampleMs?: number;
 }
 
@@ -51,7 +51,7 @@ export const copyRun = (run: Run): StoredDraft => ({
 
 export function useRunDraft(): RunDraft {
   const [{ from, text, name, tags, sampleMs }, store] = useStoredDraft();
-  const setters = useMemo(() => settersOf(store), [store]);
+  const setters = useMemo(() => createSetters(store), [store]);
   const { changeText } = setters;
   const jobText = useJobText(text, changeText);
   const { file, jobs } = jobText;
@@ -62,7 +62,7 @@ export function useRunDraft(): RunDraft {
   const confirmations = useConfirmations(plan.plan?.confirmations);
   const { confirm } = confirmations;
   const found = useMemo(
-    () => problemsOf(file, jobs.length, plan.plan),
+    () => findProblems(file, jobs.length, plan.plan),
     [file, jobs.length, plan.plan],
   );
   const problems = useByValue([...found, ...confirmations.problems]);
@@ -86,7 +86,7 @@ export function useRunDraft(): RunDraft {
   };
 }
 
-function settersOf(store: (edit: (old: StoredDraft) => StoredDraft) => void) {
+function createSetters(store: (edit: (old: StoredDraft) => StoredDraft) => void) {
   const change = (part: Partial<StoredDraft>) => store((old) => ({ ...old, ...part }));
   return {
     changeText: (edit: (text: string) => string) =>
@@ -97,7 +97,7 @@ function settersOf(store: (edit: (old: StoredDraft) => StoredDraft) => void) {
   };
 }
 
-function problemsOf(file: JobFile, jobCount: number, plan: Plan | undefined): FormProblem[] {
+function findProblems(file: JobFile, jobCount: number, plan: Plan | undefined): FormProblem[] {
   const found = (plan?.problems ?? []).filter((problem) => !isNotConfirmed(problem));
   return [...textProblems(file, jobCount), ...formProblems(found, file)];
 }
@@ -106,6 +106,6 @@ function textProblems(file: JobFile, jobCount: number): FormProblem[] {
   const unlocated = { job: null, option: null, line: null, remedy: '' };
   const problems = file.errors.map((error) => ({ ...unlocated, ...error }));
   if (jobCount > 0) return problems;
-  const remedy = 'Add a heading such as [t1], or choose a preset.';
+  const remedy = 'Add a section header such as [t1], or choose a preset.';
   return [...problems, { ...unlocated, detail: 'The file contains no jobs.', remedy }];
 }

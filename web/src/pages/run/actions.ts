@@ -1,4 +1,4 @@
-// Mutations of runs: rerun, cancel, edit, delete. Errors are shown as a toast.
+// Run mutations: rerun, cancel, edit, delete. Errors are shown as toasts.
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -31,7 +31,7 @@ const needsConfirmation = (error: unknown) =>
   error instanceof ApiProblem && error.problems.some(({ code }) => code === 'not_confirmed');
 
 /** Cancels a run. Results measured so far are kept. */
-export function useCancel({ number: n }: Run) {
+export function useCancelRun({ number: n }: Run) {
   const { mutate, isPending } = useMutation({
     mutationFn: () => cancelRun({ path: { n } }),
     onError: notifyError,

@@ -1,5 +1,4 @@
-// Annotations of the run, which are notes at points in time: their list, and a button that adds
-// one.
+// The run's annotations, which are notes at points in time, and a button that adds one.
 import { Button } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -16,7 +15,7 @@ import { useIsSaved } from '../../ui/saved';
 const formCode = onDemand(() => import('./annotation-form'));
 
 /**
- * Opens the dialog. The time is that of the crosshair, the latest sample, or the middle of the
+ * Opens the dialog. The time is at the crosshair, at the latest sample, or in the middle of the
  * zoomed range.
  */
 export function AnnotateButton({ run, live }: { run: Run; live: LiveRun }) {

@@ -1,4 +1,4 @@
-// The counters behind the verdict, from the job down to the device. Each comes with the shell
+// The counters behind the verdict, from the job down to the device. Each is listed with the shell
 // command that shows it without Leadline.
 import type { Proof } from '../../api';
 import { toneOf } from '../../charts/verdict-badge';
@@ -11,7 +11,7 @@ import { Badge, Card } from '../../ui/parts';
 
 const HEADERS = ['Before', 'After', 'Difference', 'Unit', 'Command'];
 
-/** The counters of one direction. */
+/** One direction's counters. */
 export function CountersCard({ line: { direction, proof } }: { line: VerdictLine }) {
   const title = `Counters for ${direction}s`;
   if (proof.length === 0)
@@ -30,7 +30,7 @@ export function CountersCard({ line: { direction, proof } }: { line: VerdictLine
         rows={proof.map((row) => ({
           key: row.layer + row.name,
           name: <CounterName {...row} />,
-          cells: cellsOf(row),
+          cells: toCells(row),
         }))}
       />
       <p className="mute small">
@@ -49,7 +49,7 @@ function CounterName({ layer, name }: Proof) {
   );
 }
 
-function cellsOf(row: Proof) {
+function toCells(row: Proof) {
   const { before, after, difference, short } = proofRow(row);
   const change = (
     <span key="difference">

@@ -1,4 +1,4 @@
-// CPU profile of the runner (profile=1): flame graph and functions with the most samples.
+// The runner's CPU profile (profile=1): flame graph and functions with the most samples.
 import type { Run } from '../../api';
 import { FlameGraph } from '../../charts/flame-graph';
 import { type LiveRun, useLiveValue } from '../../charts/use-live-run';

@@ -1,4 +1,4 @@
-// Details of a run: results by job, tags and notes, times, runner decisions, resolved settings,
+// A run's details: results by job, tags and notes, times, runner decisions, resolved settings,
 // host.
 import { useInViewport } from '@mantine/hooks';
 import type { Job, JobReport, Run } from '../../api';
@@ -15,7 +15,7 @@ import {
   percentileOf,
   reportedText,
 } from '../../model/run/reported-latency';
-import { isForeign } from '../../model/run/summary';
+import { isImported } from '../../model/run/summary';
 import { Facts } from '../../ui/facts';
 import { MaybeLowerBound } from '../../ui/lower-bound';
 import { NamedRows } from '../../ui/named-rows';
@@ -46,12 +46,12 @@ export default function Details({ run, live }: { run: Run; live: LiveRun }) {
       {isSaved ? <SavedTagsAndNotes run={run} /> : <TagsAndNotes run={run} live={live} />}
       <div className="two">
         <Card title="Times">
-          <Facts facts={timesOf(run)} />
+          <Facts facts={runTimes(run)} />
         </Card>
-        {isForeign(run) &&
+        {isImported(run) &&
           run.requested.jobs.map((job) => (
             <Card key={String(job.name)} title={`Options of ${job.name}`}>
-              <Facts mono facts={optionsOf(run, job)} />
+              <Facts mono facts={jobOptions(run, job)} />
             </Card>
           ))}
         {decisions.length > 0 && (
@@ -67,8 +67,8 @@ export default function Details({ run, live }: { run: Run; live: LiveRun }) {
         )}
         {isFinal(run.status) && !run.damaged && !run.has_checksum && (
           <p className="mute small">
-            Stored by an earlier version of Leadline: the host, times and fingerprints of this run
-            have no checksum.
+            Stored by an earlier version of Leadline: this run’s host, times and fingerprints have
+            no checksum.
           </p>
         )}
       </div>
@@ -77,7 +77,7 @@ export default function Details({ run, live }: { run: Run; live: LiveRun }) {
 }
 
 /** The job's options as the program printed them. All other options have the program's defaults. */
-function optionsOf({ report }: Run, job: Job): [name: string, value: string][] {
+function jobOptions({ report }: Run, job: Job): [name: string, value: string][] {
   const hosts = report?.foreign?.hostnames ?? [];
   return [
     ['version', report?.foreign?.version ?? UNKNOWN],
@@ -101,10 +101,10 @@ function FactsCard({ title, of, summary }: { title: string; of: object; summary?
   );
 }
 
-function timesOf(run: Run) {
+function runTimes(run: Run) {
   const { created_at_ms, started_at_ms, finished_at_ms, report } = run;
   const times: [name: string, value: string][] = [
-    [isForeign(run) ? 'Imported' : 'Requested', dateTime(created_at_ms)],
+    [isImported(run) ? 'Imported' : 'Requested', dateTime(created_at_ms)],
     ['Started', dateTime(started_at_ms)],
     ['Finished', dateTime(finished_at_ms)],
   ];
@@ -170,7 +170,7 @@ function JobTable({ jobs }: { jobs: readonly JobReport[] }) {
     DIRECTIONS.filter((direction) => isUsed(job[direction])).map((direction) => ({
       key: job.name + direction,
       name: job.name,
-      cells: cellsOf(job, direction),
+      cells: toCells(job, direction),
     })),
   );
   return (
@@ -180,7 +180,7 @@ function JobTable({ jobs }: { jobs: readonly JobReport[] }) {
   );
 }
 
-function cellsOf(job: JobReport, direction: (typeof DIRECTIONS)[number]) {
+function toCells(job: JobReport, direction: (typeof DIRECTIONS)[number]) {
   const { iops, bytes_per_second, lat_ns } = job[direction];
   const latencies = [percentileOf(lat_ns, '50'), percentileOf(lat_ns, '99'), maxOf(lat_ns)];
   return [

@@ -1,4 +1,4 @@
-// Link from a run that was served from memory to the same job with direct I/O.
+// Link from a run that was served from memory to a run of the same job with direct I/O.
 import type { ComparedRun, Run } from '../../api';
 import { count } from '../../model/format/numbers';
 import { LinkButton } from '../../ui/link-button';
@@ -14,7 +14,7 @@ export function DirectRun({ direct: { run } }: { direct: ComparedRun }) {
 }
 
 /** The direct run is the baseline of the comparison. */
-export function CompareWithDirect({ run, direct }: { run: Run; direct: ComparedRun }) {
+export function CompareWithDirectLink({ run, direct }: { run: Run; direct: ComparedRun }) {
   const baseline = String(direct.run.number);
   return (
     <LinkButton

@@ -1,4 +1,4 @@
-// The findings of the report, most severe first. Each comes with its remedy.
+// The report's findings, most severe first. Each is shown with its remedy.
 import type { Run, Severity } from '../../api';
 import { type LiveRun, useLiveValue } from '../../charts/use-live-run';
 import { Command } from '../../ui/command';

@@ -1,4 +1,4 @@
-// Depth gauge of the run, live or from the report.
+// The run's depth gauge, live or from the report.
 import type { Run } from '../../api';
 import { DepthGauge } from '../../charts/gauge';
 import { type LiveRun, useTick } from '../../charts/use-live-run';

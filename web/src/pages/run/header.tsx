@@ -5,11 +5,11 @@ import { type LiveRun, useLiveValue } from '../../charts/use-live-run';
 import { isFinal } from '../../model/fold/run-fold';
 import {
   describeRun,
-  foreignHint,
   isActive,
-  isForeign,
+  isImported,
   runTitle,
   STATUS,
+  sourceHint,
   sourceLabel,
 } from '../../model/run/summary';
 import { LinkButton } from '../../ui/link-button';
@@ -18,7 +18,7 @@ import { StudyLink } from '../../ui/run-links';
 import { useIsSaved } from '../../ui/saved';
 import { StatusBadge } from '../../ui/status';
 import { TitleField } from '../../ui/title-field';
-import { useCancel, useRerun, useRunField } from './actions';
+import { useCancelRun, useRerun, useRunField } from './actions';
 import { CopyMenu, ExportMenu, MoreMenu } from './menus';
 import { NotifyButton } from './notify-button';
 
@@ -35,8 +35,8 @@ export function RunHeader({ run, live: { fold, chartGroup } }: { run: Run; live:
             {isSaved ? runTitle(run) : <NameField run={run} />}
           </h1>
           <StatusBadge status={STATUS[status]} />
-          {isForeign(run) && (
-            <Badge title={foreignHint(run)}>
+          {isImported(run) && (
+            <Badge title={sourceHint(run)}>
               {run.source === 'fio' ? 'fio result' : sourceLabel(run)}
             </Badge>
           )}
@@ -59,7 +59,7 @@ export function RunHeader({ run, live: { fold, chartGroup } }: { run: Run; live:
 function Actions({ run, isFinished }: { run: Run; isFinished: boolean }) {
   return (
     <div className="row tight no-print run-actions">
-      {isForeign(run) ? <UseJobsButton run={run} /> : <RerunButtons run={run} />}
+      {isImported(run) ? <UseJobsButton run={run} /> : <RerunButtons run={run} />}
       <TrendButton run={run} />
       <CopyMenu run={run} />
       <ExportMenu run={run} isFinished={isFinished} />
@@ -106,20 +106,20 @@ function RerunButtons({ run }: { run: Run }) {
   );
 }
 
-/** Imports the jobs of an imported run, with notes. Leadline does not rerun such a run directly. */
+/** Imports the jobs of an imported run, with notes. Imported runs cannot be rerun directly. */
 const UseJobsButton = ({ run }: { run: Run }) => (
   <LinkButton to="/new" search={{ import: String(run.number) }}>
-    Import its jobs
+    Import jobs
   </LinkButton>
 );
 
-/** Link to the results of this test on this machine over time. */
+/** Link to this test's results on this machine over time. */
 function TrendButton({ run }: { run: Run }) {
   const { job_fingerprint: job, machine_fingerprint: machine, number } = run;
-  // Reserve the width of the link while the run is active.
+  // Reserve space for the link while the run is active.
   if (!job || !machine)
     return isActive(run) ? (
-      <Button disabled title="Trends show complete runs">
+      <Button disabled title="Trends include only completed runs">
         Trend
       </Button>
     ) : null;
@@ -135,7 +135,7 @@ function TrendButton({ run }: { run: Run }) {
 }
 
 function CancelButton({ run }: { run: Run }) {
-  const { cancel, pending } = useCancel(run);
+  const { cancel, pending } = useCancelRun(run);
   return (
     <Button
       data-key="x"

@@ -1,13 +1,13 @@
-// Latency distribution of a finished run: histogram, percentile curve and percentile table.
+// A finished run's latency distribution: histogram, percentile curve and percentile table.
 import { lazy, Suspense, useMemo } from 'react';
 import type { Report } from '../../api';
 import { type LiveRun, useLiveValue } from '../../charts/use-live-run';
 import { latencyTable } from '../../model/run/latency-table';
 import {
-  bucketsOf,
   DIRECTIONS,
   isUsed,
   reportedText,
+  toBuckets,
   unfinishedText,
 } from '../../model/run/reported-latency';
 import { DIRECTION_LABELS } from '../../model/run/summary';
@@ -37,7 +37,7 @@ function LatencyDistributions({ report }: { report: Report }) {
     const used = DIRECTIONS.filter((name) => isUsed(report[name]));
     return used.map((name, index) => ({
       label: DIRECTION_LABELS[name],
-      buckets: bucketsOf(report[name]),
+      buckets: toBuckets(report[name]),
       color: COLORS[name],
       dash: index > 0 ? ('dashed' as const) : undefined,
     }));

@@ -1,10 +1,10 @@
-// Menus of the run header: copy, export, and delete.
+// Menus in the run header: copy, export, and delete.
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import type { ExportFormat, Run } from '../../api';
 import { fioJobFile } from '../../api/job-file';
 import { toCurl, toFioCommand, toRunnerCommand, toRunRequest } from '../../model/job/export';
-import { isForeign } from '../../model/run/summary';
+import { isImported } from '../../model/run/summary';
 import { copyText } from '../../ui/clipboard';
 import { Dialog } from '../../ui/dialog';
 import { MenuButton } from '../../ui/menu-button';
@@ -28,7 +28,7 @@ export function CopyMenu({ run }: { run: Run }) {
       entries={[
         entry('fio job file', () => fioJobFile(run.number)),
         entry('fio command', async () => toFioCommand(await fioJobFile(run.number))),
-        ...(isForeign(run) ? [] : requests),
+        ...(isImported(run) ? [] : requests),
         entry('Page link', () => location.href),
       ]}
     />
@@ -66,7 +66,7 @@ export function ExportMenu({ run, isFinished }: { run: Run; isFinished: boolean 
       target={<Button>Export ▾</Button>}
       entries={[
         { type: 'file', label: 'JSON (complete run)', href: url },
-        ...FILES.filter(({ format }) => !isForeign(run) || format !== 'csv').map(entry),
+        ...FILES.filter(({ format }) => !isImported(run) || format !== 'csv').map(entry),
         { type: 'action', label: 'Print', onSelect: () => window.print() },
       ]}
     />

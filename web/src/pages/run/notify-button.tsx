@@ -3,7 +3,7 @@ import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { canNotify } from './use-tab-title';
 
-/** Renders nothing after the user has decided. */
+/** Renders nothing once the user has decided. */
 export function NotifyButton() {
   const [permission, setPermission] = useState(() =>
     canNotify() ? Notification.permission : 'denied',

@@ -1,4 +1,4 @@
-// Page of a run. Live and finished runs are rendered from the same fold.
+// Run page. Live and finished runs are rendered from the same fold.
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { lazy, Suspense, useDeferredValue } from 'react';
@@ -6,7 +6,7 @@ import type { Run } from '../../api';
 import { runQuery } from '../../api/queries';
 import { type LiveRun, useLiveRun, useLiveValue } from '../../charts/use-live-run';
 import { isFinal } from '../../model/fold/run-fold';
-import { isForeign, runTitle } from '../../model/run/summary';
+import { isImported, runTitle } from '../../model/run/summary';
 import { isValidNumber, NotLoaded } from '../../ui/not-loaded';
 import { Card, Page } from '../../ui/parts';
 import { Annotations } from './annotations';
@@ -58,22 +58,22 @@ function RunView({ run }: { run: Run }) {
   );
 }
 
-/** Returns true if the run only verifies blocks that were written before. */
+/** Returns true if the run only verifies blocks that an earlier run wrote. */
 const isUnmeasured = ({ resolved }: Run) =>
   !!resolved?.length && resolved.every((job) => job.verify?.only);
 
-function ForeignTimeSeries({ run }: { run: Run }) {
+function ImportedTimeSeries({ run }: { run: Run }) {
   return (
     <Card title="Time series">
       <p className="mute">
-        Not available: results {run.source === 'fio' ? 'of fio' : "in fio's format"} contain no
+        Not available: {run.source === 'fio' ? 'fio results' : "results in fio's format"} contain no
         samples.
       </p>
     </Card>
   );
 }
 
-/** A run that failed before its first sample has no results, only details. */
+/** A run that failed before its first sample has details but no results. */
 function Results({ run, live }: { run: Run; live: LiveRun }) {
   const { fold, bucketed, chartGroup } = live;
   const isEmpty = useLiveValue(
@@ -81,7 +81,7 @@ function Results({ run, live }: { run: Run; live: LiveRun }) {
     () => isFinal(fold.status) && !bucketed && !fold.result && fold.series.points.length === 0,
   );
   const isLoading = useLiveValue(chartGroup, () => !bucketed && fold.lastSeq < 0);
-  // Also show this without a connection, because there is nothing else to show.
+  // Also show this while disconnected, because there is nothing else to show.
   const isShown = useDeferredValue(!isLoading || live.connection === 'lost', false);
   const evidence = isShown && (
     <Suspense>
@@ -102,8 +102,8 @@ function Results({ run, live }: { run: Run; live: LiveRun }) {
       <div className="stack">
         <Tiles live={live} />
         <SteadyStates live={live} />
-        {isForeign(run) ? (
-          <ForeignTimeSeries run={run} />
+        {isImported(run) ? (
+          <ImportedTimeSeries run={run} />
         ) : (
           <>
             <TimeSeries run={run} live={live} />

@@ -280,7 +280,7 @@ describe('tags and notes', () => {
   const stored = { ...RUN, created_at_ms: 0, tags: ['old'], notes: 'as stored' };
   const DISK_FULL = { title: 'The server cannot write', code: 'disk_full', detail: '' };
   const notes = () => screen.findByRole('textbox', { name: 'Notes' });
-  // The fields are loaded after the results have been loaded.
+  // The fields are loaded after the results.
   beforeEach(() => fold(18));
 
   it('keep their input and show an error when saving fails', async () => {

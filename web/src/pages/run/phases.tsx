@@ -40,7 +40,7 @@ export function Phases({ live: { fold, chartGroup, clock } }: { live: LiveRun })
   );
 }
 
-/** `fraction`: null if the length of the phase is unknown. */
+/** `fraction`: null if the phase's length is unknown. */
 function PhaseItem({ part: { label, state, fraction } }: { part: PhasePart }) {
   const isActive = state === 'active';
   return (

@@ -13,7 +13,7 @@ import { DIRECTION_LABELS, STATUS } from '../../model/run/summary';
 import { areColdReads, topRemedy, verdictLines } from '../../model/run/verdict';
 import { Notice } from '../../ui/parts';
 import { CountersCard } from './counters';
-import { CompareWithDirect, DirectRun } from './direct-run';
+import { CompareWithDirectLink, DirectRun } from './direct-run';
 import { ProvisionalVerdict } from './provisional-verdict';
 import { RemedyButton, WarmRerunButton } from './remedy';
 import { useDirectRun } from './use-direct-run';
@@ -135,7 +135,7 @@ function VerdictNotices({ verdicts, run, findings }: VerdictNoticesProps) {
       >
         {isOpen ? 'Hide counters' : 'Show counters'}
       </Button>
-      {direct && <CompareWithDirect run={run} direct={direct} />}
+      {direct && <CompareWithDirectLink run={run} direct={direct} />}
       {isCold && <WarmRerunButton run={run} filled={!remedy} />}
       {direct === null && <RemedyButton finding={remedy} run={run} filled />}
     </>

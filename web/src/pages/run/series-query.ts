@@ -1,4 +1,4 @@
-// The time series of a finished run, including the rows of its heat map.
+// A finished run's time series, including its heat map rows.
 import { seriesQuery } from '../../api/queries';
 import { MAX_POINTS } from '../../model/series/time-series';
 

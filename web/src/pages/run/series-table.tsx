@@ -1,4 +1,4 @@
-// The time series of a run as a table, with one row per chart point.
+// A run's time series as a table, with one row per chart point.
 import type { ChartGroup } from '../../charts/chart-group';
 import type { Panel } from '../../charts/panels';
 import { useTick } from '../../charts/use-live-run';

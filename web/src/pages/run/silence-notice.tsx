@@ -1,4 +1,4 @@
-// Notice that no I/O of a live run completes.
+// Notice that a live run's I/Os are not completing.
 import { type LiveRun, useLiveValue } from '../../charts/use-live-run';
 import { silenceMs } from '../../model/fold/missing-time';
 import { isFinal } from '../../model/fold/run-fold';

@@ -1,13 +1,13 @@
 // Key metrics: for the last second while the run is live, and for the whole run after that.
 
 import { type LiveRun, useTick } from '../../charts/use-live-run';
-import { tilesOf } from '../../model/run/tiles';
+import { toTiles } from '../../model/run/tiles';
 
 export function Tiles({ live: { fold, chartGroup } }: { live: LiveRun }) {
   useTick(chartGroup);
   return (
     <section className="tiles" aria-label="Key metrics">
-      {tilesOf(fold).map(({ label, figure, note, isWarning }) => (
+      {toTiles(fold).map(({ label, figure, note, isWarning }) => (
         <div key={label} className="card tile">
           <b>
             {figure.value}

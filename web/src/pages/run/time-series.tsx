@@ -15,18 +15,18 @@ import {
 } from 'react';
 import type { Run } from '../../api';
 import { type ChartGroup, msPerPixel, type Range } from '../../charts/chart-group';
-import { panelsOf } from '../../charts/panels';
+import { getPanels } from '../../charts/panels';
 import { type LiveRun, useLiveValue, useTick } from '../../charts/use-live-run';
 import { ZoomRow } from '../../charts/zoom-row';
 import { foldHeat, seriesHeat } from '../../model/fold/heat-source';
-import { bandsOf } from '../../model/fold/missing-time';
+import { toBands } from '../../model/fold/missing-time';
 import { isFinal } from '../../model/fold/run-fold';
 import { bucketSeries, foldSeries, originMs } from '../../model/fold/series-view';
 import { steadyBands } from '../../model/fold/steady-state';
 import { timeRange } from '../../model/fold/time-range';
 import { wholeRun } from '../../model/fold/whole-run';
 import { marksOf } from '../../model/run/marks';
-import { directionsOf } from '../../model/run/summary';
+import { getDirections } from '../../model/run/summary';
 import { ProblemNotice } from '../../ui/problem';
 import { useIsSaved } from '../../ui/saved';
 import { AnnotateButton } from './annotations';
@@ -40,19 +40,19 @@ export function TimeSeries({ run, live }: { run: Run; live: LiveRun }) {
   const { chartGroup, fold, bucketed } = live;
   const isSaved = useIsSaved();
   const [asTable, setAsTable] = useState(false);
-  // The charts are loaded and drawn after the verdict and the metrics have been shown.
+  // The charts are loaded and drawn after the verdict and the metrics.
   const hasMetrics = useLiveValue(chartGroup, () => bucketed || fold.lastSeq >= 0);
   const isReady = useDeferredValue(hasMetrics, false);
   useZoomInUrl(chartGroup);
   const { view, heat, fullRange, error } = useSeries(run, live);
   useRedrawInterval(chartGroup, fullRange);
-  const bands = useCallback(() => [...bandsOf(fold), ...steadyBands(fold)], [fold]);
+  const bands = useCallback(() => [...toBands(fold), ...steadyBands(fold)], [fold]);
   const { annotations, resolved, rw } = run;
   const marks = useCallback(() => marksOf(annotations, originMs(fold)), [annotations, fold]);
   const whole = useCallback(() => wholeRun(view, fold), [view, fold]);
   const host = useLiveValue(chartGroup, () => fold.accepted?.host) ?? run.host_facts ?? undefined;
   const panels = useMemo(
-    () => panelsOf(directionsOf({ resolved, rw }), host),
+    () => getPanels(getDirections({ resolved, rw }), host),
     [resolved, rw, host],
   );
   return (
@@ -85,7 +85,7 @@ export function TimeSeries({ run, live }: { run: Run; live: LiveRun }) {
   );
 }
 
-/** Reserves the height of the charts, so that the layout does not shift. */
+/** Reserves space for the charts, so that the layout does not shift. */
 const ChartsPlaceholder = () => <div className="charts" style={{ minHeight: 640 }} />;
 
 function useSeries(run: Run, { fold, bucketed, chartGroup }: LiveRun) {
@@ -158,7 +158,7 @@ interface ToolbarProps {
 
 function Toolbar({ live: { chartGroup, fold }, asTable, setAsTable, children }: ToolbarProps) {
   const isPaused = useLiveValue(chartGroup, () => chartGroup.paused);
-  // The charts of a finished run do not move, so they cannot be paused. If they were paused when
+  // A finished run's charts do not move, so they cannot be paused. If they were paused when
   // the run finished, they can still be resumed.
   const canPause = useLiveValue(chartGroup, () => chartGroup.paused || !isFinal(fold.status));
   return (

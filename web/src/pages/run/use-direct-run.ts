@@ -1,5 +1,5 @@
-// Finds a run of the same job with direct I/O. Candidates come from the history, and a comparison
-// verifies that their settings match.
+// Finds a run that executed the same job with direct I/O. Candidates come from the history, and a
+// comparison verifies that their settings match.
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import type { ComparedRun, Run, Verdicts } from '../../api';
 import { compareRunsQuery, runsQuery } from '../../api/queries';

@@ -1,6 +1,6 @@
-// The tab title shows the progress of an active run. After the run has ended, the title shows this
-// until the tab is visited again. If the user has given permission, a notification is also shown
-// when a run in a background tab ends.
+// Shows the progress of an active run in the tab title, and its final status until the user returns
+// to the tab. If the user has granted permission, a notification is also shown when a run in a
+// background tab ends.
 import { useEffect } from 'react';
 import type { Run } from '../../api';
 import type { LiveRun } from '../../charts/use-live-run';
@@ -13,10 +13,7 @@ import { runTitle, STATUS } from '../../model/run/summary';
  * second.
  */
 const INTERVAL_MS = 1000;
-/**
- * Minimum duration of a run for a notification. Shorter runs end before the user switches to
- * another task.
- */
+/** Minimum run duration for a notification. Shorter runs end before the user switches tasks. */
 const MIN_NOTIFIED_MS = 5000;
 
 export function useTabTitle(run: Run, { fold, clock }: LiveRun) {

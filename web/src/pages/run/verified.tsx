@@ -1,4 +1,4 @@
-// Blocks that were read back (`verify`), and which of them are bad.
+// Results of reading blocks back (`verify`), with the bad blocks.
 import type { BadBlock, JobReport, VerifyReport } from '../../api';
 import { type LiveRun, useLiveValue } from '../../charts/use-live-run';
 import { bytes, count, text } from '../../model/format/numbers';
@@ -27,7 +27,7 @@ function VerifiedCard({ job, verify, isOnly }: VerifiedCardProps) {
   return (
     <Card title={isOnly ? 'Verified blocks' : `Verified blocks for ${job.name}`}>
       <div className="stack">
-        <Facts facts={factsOf(verify)} />
+        <Facts facts={toFacts(verify)} />
         {verify.failures.length > 0 && (
           <NamedRows
             label={`Bad blocks for ${job.name}`}
@@ -46,7 +46,7 @@ function VerifiedCard({ job, verify, isOnly }: VerifiedCardProps) {
   );
 }
 
-function factsOf(verify: VerifyReport) {
+function toFacts(verify: VerifyReport) {
   const facts: [name: string, value: string][] = [
     ['Checked', `${count(verify.checked_blocks)} blocks (${text(bytes(verify.checked_bytes))})`],
     ['Bad', count(verify.bad_blocks)],

@@ -1,4 +1,4 @@
-// Upcoming due times of a schedule, in its time zone.
+// A schedule's upcoming due times, in its time zone.
 import type { DueTime } from '../../api';
 
 export const DueTimes = ({ next }: { next: readonly DueTime[] }) => (

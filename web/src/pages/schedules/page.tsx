@@ -6,7 +6,7 @@ import { deleteSchedule, replaceSchedule, type Schedule, type ScheduleStart } fr
 import { invalidateSchedules, schedulesQuery } from '../../api/queries';
 import { count, plural } from '../../model/format/numbers';
 import { dateTime, shortDateTime } from '../../model/format/time';
-import { documentText, requestOf, resultText, resultTone } from '../../model/schedule/text';
+import { documentText, resultText, resultTone, toRequest } from '../../model/schedule/text';
 import { notifyError } from '../../ui/notify';
 import { Badge, Card, Empty, Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
@@ -76,7 +76,7 @@ function ScheduleCard({ schedule, edit }: { schedule: Schedule; edit: () => void
     mutationFn: () =>
       replaceSchedule({
         path: { n: number },
-        body: { ...requestOf(schedule), enabled: !enabled },
+        body: { ...toRequest(schedule), enabled: !enabled },
       }),
     onSuccess,
     onError: notifyError,
@@ -118,8 +118,8 @@ function ScheduleCard({ schedule, edit }: { schedule: Schedule; edit: () => void
 }
 
 /**
- * The next start as text. Null if the list of due times already shows it in the time zone of the
- * schedule.
+ * The next start as text. Null if the list of due times already shows it in the schedule's time
+ * zone.
  */
 function nextText({ enabled, next_start_ms, next }: Schedule): string | null {
   if (!enabled) return 'Disabled';

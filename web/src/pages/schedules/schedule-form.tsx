@@ -31,7 +31,7 @@ interface Draft {
   document: string;
 }
 
-function draftOf(schedule: Schedule | undefined): Draft {
+function toDraft(schedule: Schedule | undefined): Draft {
   const [quiet] = schedule?.quiet_hours ?? [];
   return {
     name: schedule?.name ?? 'Nightly',
@@ -47,7 +47,7 @@ function draftOf(schedule: Schedule | undefined): Draft {
 /**
  * A script may have created a schedule with more than one quiet period. Keep the additional ones.
  */
-function requestOf(draft: Draft, document: Record<string, unknown>, old?: Schedule) {
+function toRequest(draft: Draft, document: Record<string, unknown>, old?: Schedule) {
   const { quietFrom: from, quietTo: to } = draft;
   const further = old?.quiet_hours.slice(1) ?? [];
   const tags = draft.tags.split(',').map((tag) => tag.trim());
@@ -64,10 +64,10 @@ function requestOf(draft: Draft, document: Record<string, unknown>, old?: Schedu
 }
 
 export function ScheduleForm({ schedule, close }: { schedule?: Schedule; close: () => void }) {
-  const [draft, setDraft] = useState(() => draftOf(schedule));
+  const [draft, setDraft] = useState(() => toDraft(schedule));
   const set = (change: Partial<Draft>) => setDraft((old) => ({ ...old, ...change }));
   const { document, error } = parseDocument(draft.document);
-  const request = document && requestOf(draft, document, schedule);
+  const request = document && toRequest(draft, document, schedule);
   const [planned] = useDebouncedValue(request, DEBOUNCE_MS);
   const plan = useQuery({ ...schedulePlanQuery(planned ?? EMPTY), enabled: planned !== undefined });
   const queryClient = useQueryClient();
@@ -146,7 +146,7 @@ export function ScheduleForm({ schedule, close }: { schedule?: Schedule; close: 
   );
 }
 
-/** Never sent. */
+/** Placeholder for an invalid document. Never sent. */
 const EMPTY: ScheduleRequest = { name: '', cron: '', document: {} };
 
 interface FieldProps {

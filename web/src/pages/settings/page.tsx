@@ -1,4 +1,4 @@
-// Server settings: thresholds of metrics, and webhooks.
+// Server settings: metric thresholds and webhooks.
 import { useState } from 'react';
 import type { Webhook } from '../../api';
 import { Page } from '../../ui/parts';

@@ -1,4 +1,4 @@
-// Form for a webhook. The server never returns the path of the URL or the secret, so they can be
+// Form for a webhook. The server never returns the URL's path or the secret, so they can be
 // replaced but not edited.
 import { Button, Checkbox, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
@@ -21,7 +21,7 @@ export const EVENTS: { value: WebhookEvent; label: string }[] = [
 
 const KEY_BYTES = 32;
 
-/** Generates a secret in the format of Standard Webhooks. */
+/** Generates a secret in the Standard Webhooks format. */
 function newSecret(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
   return `whsec_${btoa(String.fromCharCode(...bytes))}`;
@@ -49,7 +49,7 @@ export function WebhookForm({ webhook, close }: { webhook?: Webhook; close: () =
     },
     onError: notifyError,
   });
-  const unchanged = webhook && 'Leave empty to keep it';
+  const unchanged = webhook && 'Leave empty to keep the current value';
   return (
     <div className="webhook-fields">
       <TextInput

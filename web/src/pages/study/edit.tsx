@@ -19,7 +19,7 @@ export function NameField({ study: { number: n, name } }: { study: Study }) {
     onSuccess: ({ data }) => cacheStudy(data),
     onError: notifyError,
   });
-  // The name of a study must not be empty.
+  // A study's name must not be empty.
   const save = (changed: string) => changed && changed !== name && mutate(changed);
   return (
     <TitleField

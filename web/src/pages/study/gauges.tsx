@@ -1,5 +1,5 @@
-// Depth gauges of the steps, live for the running one. In long studies, each gauge is rendered when
-// it first scrolls into view.
+// Depth gauges for the steps, live for the running one. In long studies, each gauge is rendered
+// when it first scrolls into view.
 import { useInViewport } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -12,7 +12,7 @@ import { isFinal } from '../../model/fold/run-fold';
 import { shortCount, text } from '../../model/format/numbers';
 import { gaugeText } from '../../model/gauge/gauge-text';
 import { runGauge } from '../../model/gauge/run-gauge';
-import { tilesOf } from '../../model/run/tiles';
+import { toTiles } from '../../model/run/tiles';
 import { lineStyle } from '../../model/series/line-style';
 import { comparableRuns, hasGroups } from '../../model/study/rows';
 import { RunLink } from '../../ui/run-links';
@@ -22,7 +22,7 @@ import { useIsSaved } from '../../ui/saved';
 const EAGER_LIMIT = 16;
 
 export function StepGauges({ study }: { study: Study }) {
-  // Repeats of a step have similar gauges, so only the gauge of the first repeat is shown.
+  // A step's repeats have similar gauges, so only the first repeat's gauge is shown.
   const started = study.steps
     .filter(({ run, repeat }) => run?.started_at_ms && repeat === 1)
     .toSorted((a, b) => a.step - b.step);
@@ -74,7 +74,7 @@ function LiveGauge({ run }: { run: Run }) {
   const { fold, chartGroup, bucketed } = useLiveRun(run);
   useTick(chartGroup);
   const gauge = runGauge(fold);
-  const [iops] = tilesOf(fold);
+  const [iops] = toTiles(fold);
   const device = fold.result?.report.device?.name ?? run.device ?? null;
   const isComplete = bucketed || (isFinal(fold.status) && fold.lastSeq >= 0);
   if (!gauge) return <p className="mute">Depth gauge not recorded.</p>;

@@ -40,7 +40,7 @@ export function StudyHeader({ study }: { study: Study }) {
 function Actions({ study }: { study: Study }) {
   const { number, status } = study;
   const runs = comparableRuns(study);
-  // Some studies, such as sweeps, have too many steps for a comparison with one baseline.
+  // Some studies, such as sweeps, have too many steps to compare with one baseline.
   const isComparable = study.repeats === 1 && runs.length >= MIN_RUNS && !study.procedure;
   const canCompare = hasGroups(study) || isComparable;
   const search = hasGroups(study)

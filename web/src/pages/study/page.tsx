@@ -92,7 +92,7 @@ function StudyView({ study }: { study: Study }) {
 const scaledText = ({ divided_by, requested_bytes, sentence, note }: Study['scaled']) =>
   [(divided_by > 1 || requested_bytes > 0) && sentence, note].filter(Boolean).join(' ');
 
-/** The table can have a thousand rows, so it is rendered only when it is opened. */
+/** The table can have a thousand rows, so it is rendered only when expanded. */
 function AllRuns({ study }: { study: Study }) {
   const [isOpen, setIsOpen] = useState(false);
   return (

@@ -1,4 +1,4 @@
-// Results of a study whose runs follow a procedure.
+// Results for a study whose runs follow a procedure.
 import { useQuery } from '@tanstack/react-query';
 import type { Study } from '../../api';
 import { procedureQuery } from '../../api/queries';
@@ -8,7 +8,7 @@ import { useIsSaved } from '../../ui/saved';
 import { LoadCurve } from './load-curve';
 import { Snia } from './snia';
 
-/** Renders nothing without a procedure. */
+/** Renders nothing if the study has no procedure. */
 export function ProcedureView({ study }: { study: Study }) {
   const { number, procedure, status, steps_ended } = study;
   const isSaved = useIsSaved();

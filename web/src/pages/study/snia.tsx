@@ -1,5 +1,4 @@
-// Results of a test according to the SNIA specification: steady state, deviations, plots and
-// tables.
+// Results of an SNIA test: steady state, deviations, plots and tables.
 import { Button } from '@mantine/core';
 import { lazy, Suspense } from 'react';
 import type { SniaResults, SteadyStateData, TrackingVariable } from '../../api';

@@ -40,7 +40,7 @@ export function Steps({ study }: { study: Study }) {
         rows={stepRows({ ...study, steps }).map((row) => ({
           key: `${row.step}.${row.repeat}${row.name}`,
           name: <StepName {...row} />,
-          cells: cellsOf(row),
+          cells: toCells(row),
         }))}
       />
       {later.length > 0 && <p className="mute small">{plural(later.length, 'more run')} queued.</p>}
@@ -60,7 +60,7 @@ function StepName({ step, repeat, name, note, run }: StepRow) {
   );
 }
 
-function cellsOf({ iops, change, bandwidth, p99, badge, sentence, status, published }: StepRow) {
+function toCells({ iops, change, bandwidth, p99, badge, sentence, status, published }: StepRow) {
   const verdict = (
     <div key="verdict" className="verdict">
       {badge && <VerdictBadge badge={badge} />} {sentence || status}

@@ -1,4 +1,4 @@
-// Results of a sweep: a table over two axes, the knee, and charts.
+// Sweep results: a table over two axes, the knee, and charts.
 import { Button, NativeSelect, NumberInput } from '@mantine/core';
 import { lazy, Suspense, useState } from 'react';
 import type { StepStatistics, Study } from '../../api';
@@ -29,7 +29,7 @@ const METRICS: { value: SweepMetric; label: string; unit: string }[] = [
 ];
 const NS_PER_MS = 1e6;
 
-/** Renders nothing without a sweep. */
+/** Renders nothing if the study has no sweep. */
 export function Sweep({ study: { steps, results: found } }: { study: Study }) {
   const axes = axesOf(steps);
   const results = sweepCells(steps, found);
@@ -94,7 +94,7 @@ function SweepTable({ results, axis }: { results: readonly StepStatistics[]; axi
 
 interface HeatCellProps {
   text: string;
-  /** Empty if each cell has only a single run. */
+  /** Empty if each cell has a single run. */
   spread: string;
   share: number;
 }

@@ -1,4 +1,4 @@
-// A list of changes, newest first: change points of the metric, and host changes.
+// A list of changes, newest first: the metric's change points, and host changes.
 import type { Trend, TrendChange } from '../../api';
 import { formatValue } from '../../model/compare/metrics';
 import { withGroups } from '../../model/compare/selection';

@@ -23,7 +23,7 @@ export function Group({ trend, index }: { trend: Trend; index: number }) {
       aside={isPinned && <Badge>Baseline</Badge>}
       className="selected-group"
     >
-      <Facts facts={factsOf(point, trend)} />
+      <Facts facts={toFacts(point, trend)} />
       <p className="runs">
         <span className="mute">{plural(runs.length, 'run')}</span>
         {runs.map((run) => (
@@ -58,7 +58,7 @@ export function Group({ trend, index }: { trend: Trend; index: number }) {
   );
 }
 
-function factsOf(point: TrendPoint, { unit }: Trend) {
+function toFacts(point: TrendPoint, { unit }: Trend) {
   const { statistics, host_changes, started_at_ms } = point;
   const spread = statistics.spread_percent;
   const facts: [string, string][] = [
@@ -72,7 +72,7 @@ function factsOf(point: TrendPoint, { unit }: Trend) {
   return facts;
 }
 
-/** The last group before this one that has runs. */
+/** The closest preceding group that has runs. */
 function CompareWithPrevious({ trend, index }: { trend: Trend; index: number }) {
   const previous = trend.points.slice(0, index).findLast(({ runs }) => runs.length > 0);
   const runs = trend.points[index]?.runs ?? [];

@@ -1,4 +1,4 @@
-// One test on one machine over time: its state relative to the baseline, a metric of every group,
+// One test on one machine over time: its state relative to the baseline, a metric for each group,
 // and a list of changes. Metric, range and selected group are in the URL.
 import { NativeSelect, SegmentedControl } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';

@@ -1,4 +1,4 @@
-// The state of the series relative to its baseline.
+// The series' state relative to its baseline.
 import { Button } from '@mantine/core';
 import type { Trend } from '../../api';
 import { usePin, useUnpin } from '../../charts/use-baseline';
