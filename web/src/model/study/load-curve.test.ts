@@ -82,7 +82,7 @@ it('shows why a full-length run is not sustained', () => {
   expect(reasonText(point(20, 'missing', null))).toBeUndefined();
   const disturbance = 'All CPUs were busy.';
   expect(reasonText({ ...point(20, 'disturbed', null), disturbance })).toBe(disturbance);
-  expect(reasonText(point(20, 'disturbed', null))).toMatch(/not continuously/);
+  expect(reasonText(point(20, 'disturbed', null))).toMatch(/not steadily/);
   expect(reasonText({ ...point(20, 'sustained', null), disturbance })).toBeUndefined();
   expect(reasonText({ ...full, disturbance })).toMatch(/^The backlog grew from 3/);
 });
