@@ -20,7 +20,7 @@ pub struct Found<'a> {
 /// one covers the whole run).
 ///
 /// # Errors
-/// The text contains results of several runs.
+/// The text contains results from multiple runs.
 pub fn in_text(text: &str) -> Result<Option<Found<'_>>, ResultError> {
     let starts = text
         .match_indices('{')
@@ -41,7 +41,7 @@ pub fn in_text(text: &str) -> Result<Option<Found<'_>>, ResultError> {
                 .as_ref()
                 .is_some_and(|last| !is_later_state(&last.document, &document))
             {
-                let detail = "the text contains results of several runs; use one result";
+                let detail = "the text contains results from multiple runs; use one result";
                 return Err(ResultError::invalid("", detail));
             }
             last = Some(Found {

@@ -28,7 +28,7 @@ export const compareRuns = <ThrowOnError extends boolean = false>(options?: Opti
 });
 
 /**
- * Export a comparison as CSV, one row per metric and group
+ * Export a comparison as CSV, with one row per metric and group
  */
 export const compareCsv = <ThrowOnError extends boolean = false>(options?: Options<CompareCsvData, ThrowOnError>) => (options?.client ?? client).get<CompareCsvResponses, CompareCsvErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -64,9 +64,9 @@ export const differenceFlame = <ThrowOnError extends boolean = false>(options: O
 });
 
 /**
- * Get the time series of the groups of a comparison
+ * Get the time series of the compared groups
  *
- * Median and range of the runs of each group. `baseline` and `threshold` have no effect.
+ * Median and range of each group's runs. `baseline` and `threshold` have no effect.
  */
 export const compareSeries = <ThrowOnError extends boolean = false>(options?: Options<CompareSeriesData, ThrowOnError>) => (options?.client ?? client).get<CompareSeriesResponses, CompareSeriesErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -134,8 +134,8 @@ export const listDevices = <ThrowOnError extends boolean = false>(options: Optio
 /**
  * Read jobs from a fio job file, or from fio or diskspd commands
  *
- * Nothing is run, and no file or environment variable is read. `document` is the body of
- * `POST /runs` if it has `jobs`, or of `POST /studies` if it has `steps`.
+ * Nothing is run, and no file or environment variable is read. `document` is a `POST /runs` body
+ * if it contains `jobs`, or a `POST /studies` body if it contains `steps`.
  */
 export const importJobs = <ThrowOnError extends boolean = false>(options: Options<ImportJobsData, ThrowOnError>) => (options.client ?? client).post<ImportJobsResponses, ImportJobsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -197,7 +197,7 @@ export const planRun = <ThrowOnError extends boolean = false>(options: Options<P
 /**
  * Check whether runs can start
  *
- * They can if the database is writable and the runner program exists.
+ * Runs can start if the database is writable and the runner program exists.
  */
 export const readyz = <ThrowOnError extends boolean = false>(options?: Options<ReadyzData, ThrowOnError>) => (options?.client ?? client).get<ReadyzResponses, ReadyzErrors, ThrowOnError>({ url: '/api/v1/readyz', ...options });
 
@@ -264,7 +264,7 @@ export const getRun = <ThrowOnError extends boolean = false>(options: Options<Ge
 });
 
 /**
- * Change the name, tags or notes of a run
+ * Change a run's name, tags or notes
  */
 export const patchRun = <ThrowOnError extends boolean = false>(options: Options<PatchRunData, ThrowOnError>) => (options.client ?? client).patch<PatchRunResponses, PatchRunErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -279,8 +279,8 @@ export const patchRun = <ThrowOnError extends boolean = false>(options: Options<
 /**
  * Add a timestamped note to a run
  *
- * A run can have up to 100 annotations. They are part of the run, of its HTML export and of its CSV
- * export.
+ * A run can have up to 100 annotations. They are included in the run and in its HTML and CSV
+ * exports.
  */
 export const createAnnotation = <ThrowOnError extends boolean = false>(options: Options<CreateAnnotationData, ThrowOnError>) => (options.client ?? client).post<CreateAnnotationResponses, CreateAnnotationErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -293,7 +293,7 @@ export const createAnnotation = <ThrowOnError extends boolean = false>(options: 
 });
 
 /**
- * Delete an annotation of a run
+ * Delete an annotation from a run
  */
 export const deleteAnnotation = <ThrowOnError extends boolean = false>(options: Options<DeleteAnnotationData, ThrowOnError>) => (options.client ?? client).delete<DeleteAnnotationResponses, DeleteAnnotationErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -344,7 +344,7 @@ export const rerunRun = <ThrowOnError extends boolean = false>(options: Options<
 });
 
 /**
- * Get time series of a run for charts
+ * Get a run's time series for charts
  */
 export const getSeries = <ThrowOnError extends boolean = false>(options: Options<GetSeriesData, ThrowOnError>) => (options.client ?? client).get<GetSeriesResponses, GetSeriesErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -376,7 +376,7 @@ export const listSchedules = <ThrowOnError extends boolean = false>(options?: Op
 /**
  * Create a schedule
  *
- * The document is planned on this host. Documents that need a confirmation are rejected.
+ * The document is planned on this host. Documents that require a confirmation are rejected.
  */
 export const createSchedule = <ThrowOnError extends boolean = false>(options: Options<CreateScheduleData, ThrowOnError>) => (options.client ?? client).post<CreateScheduleResponses, CreateScheduleErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -507,7 +507,7 @@ export const planStudy = <ThrowOnError extends boolean = false>(options: Options
 });
 
 /**
- * Delete an ended study and its runs
+ * Delete a study that has ended, and its runs
  *
  * If the study still has files to remove, it is deleted after they are removed.
  */
@@ -529,7 +529,7 @@ export const getStudy = <ThrowOnError extends boolean = false>(options: Options<
 /**
  * Change the name of a study
  *
- * The names of its runs that start with the old name also change.
+ * Runs of the study whose names start with the old name are also renamed.
  */
 export const patchStudy = <ThrowOnError extends boolean = false>(options: Options<PatchStudyData, ThrowOnError>) => (options.client ?? client).patch<PatchStudyResponses, PatchStudyErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -555,8 +555,8 @@ export const cancelStudy = <ThrowOnError extends boolean = false>(options: Optio
 /**
  * Get the results of a study whose runs follow a procedure
  *
- * The results so far, for example the rounds and the measurement window of a test that follows the
- * SNIA performance test specification.
+ * Returns the results so far, for example the rounds and the measurement window of a test that
+ * follows the SNIA performance test specification.
  */
 export const getProcedure = <ThrowOnError extends boolean = false>(options: Options<GetProcedureData, ThrowOnError>) => (options.client ?? client).get<GetProcedureResponses, GetProcedureErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -565,7 +565,7 @@ export const getProcedure = <ThrowOnError extends boolean = false>(options: Opti
 });
 
 /**
- * Save a study as one web page that opens without a server
+ * Save a study as a single web page that works without a server
  *
  * The page contains the study, its comparison or the results of its procedure, the time series of
  * the compared runs, and all scripts, styles and fonts.
@@ -577,7 +577,7 @@ export const saveStudy = <ThrowOnError extends boolean = false>(options: Options
 });
 
 /**
- * List the series of runs of one test on one machine, most recent runs first
+ * List all series, each with the runs of one test on one machine, most recent runs first
  */
 export const listTrends = <ThrowOnError extends boolean = false>(options?: Options<ListTrendsData, ThrowOnError>) => (options?.client ?? client).get<ListTrendsResponses, ListTrendsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -586,7 +586,7 @@ export const listTrends = <ThrowOnError extends boolean = false>(options?: Optio
 });
 
 /**
- * Get the groups of a series over time, with change points and the state of the series
+ * Get the groups in a series over time, with the change points and state of the series
  *
  * `job` and `machine` are the `job_fingerprint` and `machine_fingerprint` of a run.
  */
@@ -621,7 +621,7 @@ export const pinBaseline = <ThrowOnError extends boolean = false>(options: Optio
 /**
  * List all webhooks with their latest messages
  *
- * Secrets and the paths of URLs are not returned.
+ * Secrets and URL paths are not returned.
  */
 export const listWebhooks = <ThrowOnError extends boolean = false>(options?: Options<ListWebhooksData, ThrowOnError>) => (options?.client ?? client).get<ListWebhooksResponses, ListWebhooksErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -632,7 +632,7 @@ export const listWebhooks = <ThrowOnError extends boolean = false>(options?: Opt
 /**
  * Create a webhook
  *
- * Messages have the format of `WebhookMessage` and the headers of Standard Webhooks.
+ * Messages use the `WebhookMessage` format and the Standard Webhooks headers.
  */
 export const createWebhook = <ThrowOnError extends boolean = false>(options: Options<CreateWebhookData, ThrowOnError>) => (options.client ?? client).post<CreateWebhookResponses, CreateWebhookErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],

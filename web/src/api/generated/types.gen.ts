@@ -1607,7 +1607,7 @@ export type Health = {
      */
     version: string;
     /**
-     * The reason that runs cannot currently start.
+     * Why runs cannot currently start.
      */
     reasons?: Array<string>;
 };
@@ -2969,7 +2969,7 @@ export type LocalTime = string;
  */
 export type LoginLink = {
     /**
-     * Path with a ticket that can be used once, within an hour.
+     * Path with a ticket that can be used once and expires after an hour.
      */
     path: string;
 };
@@ -4764,11 +4764,11 @@ export type ServedBy = 'device' | 'memory';
  */
 export type SessionState = {
     /**
-     * Whether the caller may change anything.
+     * True if the caller cannot make changes.
      */
     read_only: boolean;
     /**
-     * Whether there is a session to sign out of: false with `--no-auth` and for bearer tokens.
+     * Whether there is a session to sign out of: false for bearer tokens and under `--no-auth`.
      */
     can_sign_out: boolean;
 };
@@ -6526,7 +6526,7 @@ export type CompareRunsErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -6593,7 +6593,7 @@ export type CompareCsvErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -6663,7 +6663,7 @@ export type CompareHtmlErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -6733,7 +6733,7 @@ export type CompareMarkdownErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -6791,7 +6791,7 @@ export type DifferenceFlameErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -6861,7 +6861,7 @@ export type CompareSeriesErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -6907,7 +6907,7 @@ export type StreamRunsErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -6951,7 +6951,7 @@ export type ListExperimentsErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -7002,7 +7002,7 @@ export type ListHostsErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -7055,7 +7055,7 @@ export type GetHostErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -7108,7 +7108,7 @@ export type ListDevicesErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -7154,7 +7154,7 @@ export type ImportJobsErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -7213,7 +7213,7 @@ export type CreateLoginLinkErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -7259,7 +7259,7 @@ export type GetMetricsErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -7305,7 +7305,7 @@ export type ListOptionsErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -7351,7 +7351,7 @@ export type PlanRunErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -7446,7 +7446,7 @@ export type ListRunsErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -7498,7 +7498,7 @@ export type CreateRunErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -7570,7 +7570,7 @@ export type ImportResultErrors = {
      */
     413: unknown;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -7622,7 +7622,7 @@ export type DeleteRunErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -7673,7 +7673,7 @@ export type GetRunErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -7731,7 +7731,7 @@ export type PatchRunErrors = {
      */
     412: unknown;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -7779,7 +7779,7 @@ export type CreateAnnotationErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -7828,7 +7828,7 @@ export type DeleteAnnotationErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -7879,7 +7879,7 @@ export type CancelRunErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -7929,7 +7929,7 @@ export type ExportRunErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -7987,7 +7987,7 @@ export type RunFlameErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -8044,7 +8044,7 @@ export type RerunRunErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -8113,7 +8113,7 @@ export type GetSeriesErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -8171,7 +8171,7 @@ export type StreamRunErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -8224,7 +8224,7 @@ export type ListSchedulesErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -8270,7 +8270,7 @@ export type CreateScheduleErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -8316,7 +8316,7 @@ export type PlanScheduleErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -8364,7 +8364,7 @@ export type DeleteScheduleErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -8415,7 +8415,7 @@ export type GetScheduleErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -8463,7 +8463,7 @@ export type ReplaceScheduleErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -8509,7 +8509,7 @@ export type GetSessionErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -8555,7 +8555,7 @@ export type GetSettingsErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -8601,7 +8601,7 @@ export type ReplaceSettingsErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -8656,7 +8656,7 @@ export type ListStudiesErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -8708,7 +8708,7 @@ export type CreateStudyErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -8758,7 +8758,7 @@ export type PlanStudyErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -8806,7 +8806,7 @@ export type DeleteStudyErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -8857,7 +8857,7 @@ export type GetStudyErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -8905,7 +8905,7 @@ export type PatchStudyErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -8953,7 +8953,7 @@ export type CancelStudyErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -9001,7 +9001,7 @@ export type GetProcedureErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -9049,7 +9049,7 @@ export type SaveStudyErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -9111,7 +9111,7 @@ export type ListTrendsErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -9170,7 +9170,7 @@ export type GetTrendErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -9219,7 +9219,7 @@ export type UnpinBaselineErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -9271,7 +9271,7 @@ export type PinBaselineErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -9317,7 +9317,7 @@ export type ListWebhooksErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -9363,7 +9363,7 @@ export type CreateWebhookErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -9411,7 +9411,7 @@ export type DeleteWebhookErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -9462,7 +9462,7 @@ export type GetWebhookErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -9510,7 +9510,7 @@ export type ReplaceWebhookErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -9558,7 +9558,7 @@ export type TestWebhookErrors = {
      */
     409: ProblemDetails;
     /**
-     * Invalid input; `errors` has one entry per invalid field
+     * Invalid input; `errors` contains one entry per invalid field
      */
     422: ProblemDetails;
     /**

@@ -60,7 +60,7 @@ export const compareRunsOptions = (options?: Options<CompareRunsData>) => queryO
 export const compareCsvQueryKey = (options?: Options<CompareCsvData>) => createQueryKey('compareCsv', options);
 
 /**
- * Export a comparison as CSV, one row per metric and group
+ * Export a comparison as CSV, with one row per metric and group
  */
 export const compareCsvOptions = (options?: Options<CompareCsvData>) => queryOptions<CompareCsvResponse, CompareCsvError, CompareCsvResponse, ReturnType<typeof compareCsvQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -132,9 +132,9 @@ export const differenceFlameOptions = (options: Options<DifferenceFlameData>) =>
 export const compareSeriesQueryKey = (options?: Options<CompareSeriesData>) => createQueryKey('compareSeries', options);
 
 /**
- * Get the time series of the groups of a comparison
+ * Get the time series of the compared groups
  *
- * Median and range of the runs of each group. `baseline` and `threshold` have no effect.
+ * Median and range of each group's runs. `baseline` and `threshold` have no effect.
  */
 export const compareSeriesOptions = (options?: Options<CompareSeriesData>) => queryOptions<CompareSeriesResponse, CompareSeriesError, CompareSeriesResponse, ReturnType<typeof compareSeriesQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -256,8 +256,8 @@ export const importJobsQueryKey = (options: Options<ImportJobsData>) => createQu
 /**
  * Read jobs from a fio job file, or from fio or diskspd commands
  *
- * Nothing is run, and no file or environment variable is read. `document` is the body of
- * `POST /runs` if it has `jobs`, or of `POST /studies` if it has `steps`.
+ * Nothing is run, and no file or environment variable is read. `document` is a `POST /runs` body
+ * if it contains `jobs`, or a `POST /studies` body if it contains `steps`.
  */
 export const importJobsOptions = (options: Options<ImportJobsData>) => queryOptions<ImportJobsResponse, ImportJobsError, ImportJobsResponse, ReturnType<typeof importJobsQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -351,7 +351,7 @@ export const readyzQueryKey = (options?: Options<ReadyzData>) => createQueryKey(
 /**
  * Check whether runs can start
  *
- * They can if the database is writable and the runner program exists.
+ * Runs can start if the database is writable and the runner program exists.
  */
 export const readyzOptions = (options?: Options<ReadyzData>) => queryOptions<ReadyzResponse, ReadyzError, ReadyzResponse, ReturnType<typeof readyzQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -519,7 +519,7 @@ export const runFlameOptions = (options: Options<RunFlameData>) => queryOptions<
 export const getSeriesQueryKey = (options: Options<GetSeriesData>) => createQueryKey('getSeries', options);
 
 /**
- * Get time series of a run for charts
+ * Get a run's time series for charts
  */
 export const getSeriesOptions = (options: Options<GetSeriesData>) => queryOptions<GetSeriesResponse, GetSeriesError, GetSeriesResponse, ReturnType<typeof getSeriesQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -733,8 +733,8 @@ export const getProcedureQueryKey = (options: Options<GetProcedureData>) => crea
 /**
  * Get the results of a study whose runs follow a procedure
  *
- * The results so far, for example the rounds and the measurement window of a test that follows the
- * SNIA performance test specification.
+ * Returns the results so far, for example the rounds and the measurement window of a test that
+ * follows the SNIA performance test specification.
  */
 export const getProcedureOptions = (options: Options<GetProcedureData>) => queryOptions<GetProcedureResponse, GetProcedureError, GetProcedureResponse, ReturnType<typeof getProcedureQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -752,7 +752,7 @@ export const getProcedureOptions = (options: Options<GetProcedureData>) => query
 export const saveStudyQueryKey = (options: Options<SaveStudyData>) => createQueryKey('saveStudy', options);
 
 /**
- * Save a study as one web page that opens without a server
+ * Save a study as a single web page that works without a server
  *
  * The page contains the study, its comparison or the results of its procedure, the time series of
  * the compared runs, and all scripts, styles and fonts.
@@ -773,7 +773,7 @@ export const saveStudyOptions = (options: Options<SaveStudyData>) => queryOption
 export const listTrendsQueryKey = (options?: Options<ListTrendsData>) => createQueryKey('listTrends', options);
 
 /**
- * List the series of runs of one test on one machine, most recent runs first
+ * List all series, each with the runs of one test on one machine, most recent runs first
  */
 export const listTrendsOptions = (options?: Options<ListTrendsData>) => queryOptions<ListTrendsResponse, ListTrendsError, ListTrendsResponse, ReturnType<typeof listTrendsQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -791,7 +791,7 @@ export const listTrendsOptions = (options?: Options<ListTrendsData>) => queryOpt
 export const listTrendsInfiniteQueryKey = (options?: Options<ListTrendsData>): QueryKey<Options<ListTrendsData>> => createQueryKey('listTrends', options, true);
 
 /**
- * List the series of runs of one test on one machine, most recent runs first
+ * List all series, each with the runs of one test on one machine, most recent runs first
  */
 export const listTrendsInfiniteOptions = (options?: Options<ListTrendsData>) => infiniteQueryOptions<ListTrendsResponse, ListTrendsError, InfiniteData<ListTrendsResponse>, QueryKey<Options<ListTrendsData>>, PageCursor | Pick<QueryKey<Options<ListTrendsData>>[0], 'body' | 'headers' | 'path' | 'query'>>(
 // @ts-ignore
@@ -818,7 +818,7 @@ export const listTrendsInfiniteOptions = (options?: Options<ListTrendsData>) => 
 export const getTrendQueryKey = (options: Options<GetTrendData>) => createQueryKey('getTrend', options);
 
 /**
- * Get the groups of a series over time, with change points and the state of the series
+ * Get the groups in a series over time, with the change points and state of the series
  *
  * `job` and `machine` are the `job_fingerprint` and `machine_fingerprint` of a run.
  */
@@ -840,7 +840,7 @@ export const listWebhooksQueryKey = (options?: Options<ListWebhooksData>) => cre
 /**
  * List all webhooks with their latest messages
  *
- * Secrets and the paths of URLs are not returned.
+ * Secrets and URL paths are not returned.
  */
 export const listWebhooksOptions = (options?: Options<ListWebhooksData>) => queryOptions<ListWebhooksResponse, ListWebhooksError, ListWebhooksResponse, ReturnType<typeof listWebhooksQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
