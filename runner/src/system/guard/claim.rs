@@ -119,7 +119,6 @@ mod tests {
     };
     use std::{
         process::{Command, Stdio},
-        sync::Barrier,
         thread,
     };
 
@@ -131,16 +130,15 @@ mod tests {
         let path = Path::new(&device.path);
         let block = device.block(&device.guard());
         let claim_while_held = |held_for: Duration| {
-            let is_held = Barrier::new(2);
-            thread::scope(|scope| {
-                scope.spawn(|| {
-                    let _held = open_device(path, OFlags::EXCL).unwrap();
-                    is_held.wait();
-                    sleep(held_for);
-                });
-                is_held.wait();
-                claim(path, &block).map_err(|problem| problem.code)
-            })
+            // Retries, because other tests list devices.
+            let held = claim(path, &block).expect("a free device");
+            let holder = thread::spawn(move || {
+                sleep(held_for);
+                drop(held);
+            });
+            let claimed = claim(path, &block).map_err(|problem| problem.code);
+            holder.join().unwrap();
+            claimed
         };
         // The other thread may be delayed longer on a busy host.
         let mut attempts = (0..20).map(|_| claim_while_held(Duration::from_millis(15)));
