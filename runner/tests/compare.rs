@@ -385,7 +385,7 @@ fn steps_of_a_repeated_study_are_pairs() {
     assert_eq!(comparison["metrics"][0]["changes"][1]["paired"], true);
     let ambiguous = compare(&stored, &step(2), &[]);
     assert_eq!(ambiguous.status.code(), Some(2));
-    assert!(text(&ambiguous.stderr).contains("several steps"));
+    assert!(text(&ambiguous.stderr).contains("multiple steps"));
 }
 
 #[test]

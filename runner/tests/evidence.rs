@@ -320,7 +320,7 @@ fn missing_facts_on_tmpfs_have_a_reason() {
         target["absent"]["extents"]
             .as_str()
             .unwrap()
-            .contains("no extents"),
+            .contains("does not report extents"),
         "{target}"
     );
     assert_eq!(target["direct"]["reads_past_cache"], json!(false));

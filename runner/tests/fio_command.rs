@@ -165,7 +165,7 @@ fn options_without_a_job_run_nothing() {
         let errors = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
         assert!(
-            errors.contains("no job") || errors.contains("No jobs"),
+            errors.contains("not define a job") || errors.contains("No jobs"),
             "{errors}"
         );
         assert!(output.stdout.is_empty(), "{arguments:?}");

@@ -169,7 +169,7 @@ fn one_line_per_step_and_a_table() {
     };
     assert_eq!((rows("one"), rows("two")), (2, 2), "{text}");
     assert!(
-        text.contains("vs. first") && text.contains("ioengine=null does no I/O"),
+        text.contains("vs. first") && text.contains("ioengine=null performs no I/O"),
         "{text}"
     );
 }

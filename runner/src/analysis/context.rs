@@ -45,7 +45,7 @@ pub(crate) struct Context<'a> {
     /// In report order.
     pub jobs: &'a [ResolvedJob],
     pub host: &'a HostFacts,
-    /// The directions that had I/O.
+    /// The directions in which I/O completed.
     pub directions: Vec<DirectionAnalysis>,
 }
 

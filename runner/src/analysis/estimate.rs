@@ -8,7 +8,7 @@ use leadline_protocol::{
     verdict::StorageLayer,
 };
 
-/// Number of standard deviations in a two-sided 99.9 % interval of the normal distribution.
+/// z-score of a two-sided 99.9 % confidence interval.
 const Z: f64 = 3.29;
 
 /// Number of I/Os and bytes represented by one worker's samples, by layer.
@@ -67,8 +67,8 @@ pub(crate) fn unknown() -> LayerEstimate {
     }
 }
 
-/// Wilson's score interval (E. B. Wilson, 1927) for a share of `total` I/Os. The effective number
-/// of samples is total² / spread; without spread, every I/O was looked up and the share is exact.
+/// Wilson score interval (E. B. Wilson, 1927) for a share of `total` I/Os. The effective number of
+/// samples is total² / spread. If `spread` is 0, every I/O was looked up, so the share is exact.
 fn interval(share: f64, total: f64, spread: f64) -> Share {
     if spread <= 0.0 {
         return Share::exact(share);
@@ -91,7 +91,7 @@ pub(crate) struct PartEstimate {
     pub estimate: LayerEstimate,
 }
 
-/// Combines the estimates of several workers or jobs, whose errors are independent. `None` if there
+/// Combines estimates from multiple workers or jobs, whose errors are independent. `None` if there
 /// are no estimates.
 pub(crate) fn merged(parts: impl Iterator<Item = PartEstimate>) -> Option<LayerEstimate> {
     let parts: Vec<_> = parts.collect();
@@ -137,7 +137,7 @@ fn sum(parts: impl Iterator<Item = (f64, Share)>) -> Share {
         below += (weight * (part.share - part.low)).powi(2);
         above += (weight * (part.high - part.share)).powi(2);
     }
-    // Rounding can make the sum of all parts larger than 1.
+    // Rounding can push the sum of all parts above 1.
     let share = share.min(1.0);
     Share {
         share,

@@ -40,7 +40,7 @@ const CHECKS: &[Check] = &[
     level_changed::level_changed,
     overload::overloaded,
     steady_state::not_reached,
-    steady_state::without_io,
+    steady_state::steady_without_io,
     missing_counters::device_counters_missing,
     cache_state::warm_cache,
     cache_state::invalidate_keeps_dirty,
@@ -65,7 +65,7 @@ const CHECKS: &[Check] = &[
     host::host_changed,
 ];
 
-/// Checks that apply to a run with `verify_only`.
+/// Checks that apply to a `verify_only` run.
 const VERIFY_ONLY_CHECKS: &[Check] = &[
     verify::bad_blocks,
     verify::unverified,

@@ -38,8 +38,8 @@ pub(crate) fn report_gauge(
     gauges(&counters, IoModes::of(jobs), verdicts)
 }
 
-/// The gauge of a sample, across all directions. For a live gauge, pass the sum of all samples of
-/// the phase and the shares of its lookups.
+/// The gauge of a sample, across all directions. For a live gauge, pass the sum of all samples in
+/// the phase and the shares from its lookups.
 pub(crate) fn sample_gauge(
     sample: &Sample,
     sampled: SharesByDirection,
@@ -108,8 +108,8 @@ fn gauges(counters: &GaugeCounters, modes: IoModes, verdicts: &Verdicts) -> Gaug
     }
 }
 
-/// The write verdict, if its class separates the run's bytes from the bytes of the filesystem and
-/// of other programs. In any other class, all device writes are attributed to the run.
+/// The write verdict, if its class distinguishes the run's bytes from those of the filesystem and
+/// other programs. In any other class, all device writes are attributed to the run.
 fn attributed_writes<'a>(counters: &GaugeCounters, verdicts: &'a Verdicts) -> Option<&'a Verdict> {
     let verdict = verdicts.write.as_ref()?;
     let is_attributed = has_foreign_io(verdict)

@@ -1,4 +1,4 @@
-//! Shares of the I/Os of one direction in one window, by the layer that served them.
+//! Shares of one direction's I/Os in one window, by the layer that served them.
 
 /// Minimum number of lookups. With fewer, the layers of a window are unknown.
 pub(crate) const MIN_SAMPLES: u64 = 8;
@@ -19,7 +19,7 @@ pub(crate) struct LayerShares {
 /// The shares, or why they are unknown.
 pub(crate) type SharesOrReason = Result<LayerShares, &'static str>;
 
-/// Shares of reads and writes so far; `None` for a direction without lookups.
+/// Shares of reads and writes so far; `None` for a direction in which nothing was looked up.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SharesByDirection {
     pub read: Option<SharesOrReason>,

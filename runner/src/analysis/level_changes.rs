@@ -1,10 +1,10 @@
-//! Finds the times at which the IOPS of a run changed to another level, such as the end of a warm-up
-//! or of a device's write cache, or the start of throttling.
+//! Finds the times at which a run's IOPS shifted to a different level, for example because a
+//! warm-up ended, a device's write cache was full, or throttling began.
 //!
 //! The measured window is divided into blocks of equal length, whose means are searched for change
-//! points. Neighboring blocks are rarely independent, because writeback, caches and other programs
-//! act for seconds. Therefore, blocks are joined until the means within a level have little
-//! autocorrelation. Without enough such blocks, there is no result.
+//! points. Neighboring blocks are rarely independent, because the effects of writeback, caches and
+//! other programs last for seconds. Therefore, blocks are joined until the means within a level
+//! have little autocorrelation. If too few blocks remain, there is no result.
 
 use leadline_protocol::{
     evidence::{level_change::LevelChange, transition::Direction},
@@ -87,7 +87,7 @@ impl Levels {
         }
         self.blocks.push(block);
         if self.blocks.len() == MAX_BLOCKS {
-            self.blocks = self.blocks.chunks(2).map(joined).collect();
+            self.blocks = self.blocks.chunks(2).map(join_blocks).collect();
             self.samples_per_block *= 2;
         }
     }
@@ -119,7 +119,7 @@ impl Levels {
                 };
                 return found.iter().map(change).collect();
             }
-            blocks = blocks.chunks_exact(2).map(joined).collect();
+            blocks = blocks.chunks_exact(2).map(join_blocks).collect();
         }
     }
 }
@@ -140,7 +140,7 @@ fn blocks(all: &[Block], count: usize) -> Vec<Block> {
     blocks
 }
 
-fn joined(blocks: &[Block]) -> Block {
+fn join_blocks(blocks: &[Block]) -> Block {
     let rest = blocks[1..].iter();
     rest.fold(blocks[0], |sum, next| sum.join(*next))
 }
@@ -173,7 +173,7 @@ fn autocorrelation(rates: &[f64], changes: &[ChangePoint]) -> f64 {
     }
     let variance: f64 = residuals.iter().map(|residual| residual * residual).sum();
     let products = residuals.windows(2).map(|pair| pair[0] * pair[1]);
-    // Rounding errors of equal rates are not noise.
+    // If all rates are equal, rounding errors are not noise.
     let largest = rates.iter().copied().fold(0.0, f64::max);
     if variance > (largest * 1e-9).powi(2) {
         products.sum::<f64>() / variance

@@ -1,4 +1,4 @@
-//! Derives the layers that served the reads of a window from sampled lookups. Unlike device bytes,
+//! Derives the layers that served a window's reads from sampled lookups. Unlike device bytes,
 //! lookups exclude readahead.
 
 use crate::analysis::layer_shares::{
@@ -10,7 +10,7 @@ use std::array;
 /// Maximum share of I/Os whose layer is unknown (0-1).
 const MAX_UNKNOWN: f64 = 0.5;
 
-/// Sums of lookups. The default value has no lookups.
+/// Sums of lookups. The default value contains none.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct SampledReads {
     /// Number of lookups.

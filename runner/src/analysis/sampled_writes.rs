@@ -1,11 +1,12 @@
-//! Derives the layers that served the writes of a window from the lookups just before each sampled
+//! Derives the layers that served a window's writes from the lookups just before each sampled
 //! write, and from the target's dirty pages at the start and end of the window. Unlike device
-//! bytes, these include neither metadata nor I/O of other programs, and a partly written page is
-//! not counted as a whole page.
+//! bytes, these include neither metadata nor other programs' I/O, and a partly written page is not
+//! counted as a whole page.
 //!
-//! A write is served by the device once the pages that it made dirty have been written back. The
-//! number of pages written back in a window is: dirty pages at the start + pages made dirty − dirty
-//! pages at the end. Older pages, which were dirty when the phase started, count as written first.
+//! A write is served by the device once the pages that it dirtied have been written back. The
+//! number of pages written back in a window is: dirty pages at the start + newly dirtied pages −
+//! dirty pages at the end. Older pages, which were dirty when the phase started, are assumed to be
+//! written first.
 
 #[cfg(test)]
 mod tests;
@@ -31,20 +32,20 @@ const NOT_COUNTED: &str = "dirty pages cannot be counted";
 const OLDER_PAGES: &str = "pages from before this phase are being written back";
 const WHOLE_FOLIOS: &str = "the kernel marks more than the written pages as dirty";
 
-/// Sums of lookups. The default value has no lookups.
+/// Sums of lookups. The default value contains none.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct SampledWrites {
     /// Number of lookups.
     pub samples: u64,
     /// I/Os whose layer was known when they were submitted, by layer.
     pub known: [u64; StorageLayer::COUNT],
-    /// I/Os that made pages dirty, by the layer that their data reaches when it is written back.
+    /// I/Os that dirtied pages, by the layer that their data reaches when it is written back.
     pub dirtying: [u64; StorageLayer::COUNT],
     pub dirtied_bytes: u64,
     pub direct_bytes: u64,
 }
 
-/// Dirty bytes of the targets, and bytes that the process made dirty or wrote directly.
+/// The targets' dirty bytes, and bytes that the process dirtied or wrote directly.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct DirtyPages {
     pub before: u64,
@@ -130,7 +131,7 @@ pub(crate) struct WriteWindow {
     pub begin_ms: f64,
     pub end_ms: f64,
     pub ios: u64,
-    /// Share of the device (0-1); `None` if unknown.
+    /// Share that the device served (0-1); `None` if unknown.
     pub device_share: Option<f64>,
 }
 
@@ -139,9 +140,9 @@ pub(crate) struct WriteWindow {
 pub(crate) struct WriteReading {
     pub at_ms: f64,
     pub sampled: SampledWrites,
-    /// Dirty bytes of the targets; `None` if they were not counted.
+    /// The targets' dirty bytes; `None` if they were not counted.
     pub dirty_bytes: Option<u64>,
-    /// Bytes that the process made dirty or wrote directly in this phase; `None` if unknown.
+    /// Bytes that the process dirtied or wrote directly in this phase; `None` if unknown.
     pub by_process: Option<u64>,
 }
 
@@ -162,13 +163,13 @@ impl PhaseWrites {
         }
     }
 
-    /// The shares from the start of the phase to the last reading with dirty pages; `None` before
-    /// the first one and without writes.
+    /// The shares from the start of the phase to the last reading that counted dirty pages; `None`
+    /// before the first such reading, or if there were no writes.
     pub(crate) fn so_far(&self) -> Option<SharesOrReason> {
         self.so_far
     }
 
-    /// Adds a reading. Returns the window since the last reading with dirty pages.
+    /// Adds a reading. Returns the window since the last reading that counted dirty pages.
     pub(crate) fn push(&mut self, now: WriteReading) -> Option<WriteWindow> {
         let makes_dirty = now.sampled.dirtying.iter().any(|ios| *ios > 0);
         if now.sampled.samples == 0 || (makes_dirty && now.dirty_bytes.is_none()) {

@@ -224,10 +224,10 @@ fn target() -> TargetReport {
     }
 }
 
-/// A run with I/O in one direction and without foreign I/O. Arguments: number of issued I/Os and
-/// their size in KiB, then I/Os and KiB counted by the device. Every I/O was looked up. The device
-/// served as many I/Os as its bytes account for. All other reads came from the page cache or, with
-/// direct I/O, from extents without data; all other writes are dirty.
+/// A run with I/O in one direction and no foreign I/O. Arguments: number of issued I/Os and their
+/// size in KiB, then I/Os and KiB counted by the device. Every I/O was looked up. The device served
+/// as many I/Os as its bytes account for. All other reads came from the page cache or, with direct
+/// I/O, from extents without data; all other writes are dirty.
 fn one_direction(
     rw: &str,
     direct: bool,

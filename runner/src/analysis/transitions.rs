@@ -1,5 +1,5 @@
-//! Detects transitions of a direction from device to memory and back, window by window, from the
-//! shares of the I/Os. A change must persist, because readahead and writeback are bursty.
+//! Detects when a direction's I/O moves from device to memory or back, based on the I/O shares of
+//! consecutive windows. A change must persist, because readahead and writeback are bursty.
 
 use crate::analysis::{sampled_reads::SampledReads, sampled_writes::WriteWindow};
 use leadline_protocol::{
@@ -29,12 +29,12 @@ struct DirectionSample {
     begin_ms: f64,
     end_ms: f64,
     ios: u64,
-    /// Share of the device (0-1); `None` if unknown.
+    /// Share that the device served (0-1); `None` if unknown.
     device_share: Option<f64>,
 }
 
 impl DirectionSample {
-    fn of_reads(end_ms: f64, sample: &Sample, sampled: Option<SampledReads>) -> Self {
+    fn from_reads(end_ms: f64, sample: &Sample, sampled: Option<SampledReads>) -> Self {
         let device_reads = sample.device.map(|device| device.read_bytes);
         let own_reads = sample.storage.map(|storage| storage.read_bytes);
         let issued = sample.read.bytes.max(1) as f64;
@@ -51,7 +51,7 @@ impl DirectionSample {
         }
     }
 
-    /// `None` if there are too few I/Os, if the share is unknown or between the thresholds.
+    /// `None` if there are too few I/Os, or if the share is unknown or between the thresholds.
     fn served_by(self) -> Option<ServedBy> {
         let share = self.device_share?;
         if self.ios < MIN_IOS {
@@ -105,8 +105,8 @@ pub(crate) struct TransitionDetector {
 }
 
 impl TransitionDetector {
-    /// `end_ms`: end of the sample, in ms since the start of the run. `reads`: lookups of its reads;
-    /// `None` if reads are not looked up. `writes`: a window that ended with this sample.
+    /// `end_ms`: end of the sample, in ms since the start of the run. `reads`: lookups of its
+    /// reads; `None` if reads are not looked up. `writes`: a window that ended with this sample.
     pub(crate) fn push(
         &mut self,
         end_ms: f64,
@@ -115,7 +115,7 @@ impl TransitionDetector {
         writes: Option<WriteWindow>,
     ) {
         let read = self.reads.push(
-            DirectionSample::of_reads(end_ms, sample, reads),
+            DirectionSample::from_reads(end_ms, sample, reads),
             MIN_READ_MS,
         );
         let write = writes.and_then(|window| {
@@ -187,7 +187,8 @@ mod tests {
         }
     }
 
-    /// `shares`: percentage that the device served in each window: 100 ms for reads, 1 s for writes.
+    /// `shares`: percentage that the device served in each window: 100 ms for reads, 1 s for
+    /// writes.
     fn check(direction: Direction, shares: &[u64], want: &[(f64, ServedBy)]) {
         let mut detector = TransitionDetector::default();
         for (index, share) in shares.iter().enumerate() {
@@ -298,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_of_writes_without_shares_or_ios_are_ignored() {
+    fn write_windows_without_shares_or_ios_are_ignored() {
         let mut detector = TransitionDetector::default();
         for (index, (ios, device_share)) in [
             (100, Some(1.0)),

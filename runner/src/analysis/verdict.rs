@@ -1,10 +1,10 @@
-//! Determines which layer served the I/O of each direction. Performs no I/O.
+//! Determines which layer served each direction's I/O. Performs no I/O.
 //!
 //! `evidence` collects the issued I/O, the layers of the sampled I/Os, and every layer's counters.
 //! `shares` divides the I/Os among the layers, within limits set by the counters (`limits`).
 //! `class` maps the shares to a class with the thresholds in `threshold`; `modifiers` describe
 //! other effects, such as readahead and merging. `sentence` describes the result, and `proof` lists
-//! the counters with the commands that show them. If there is too little evidence, the class is
+//! the counters and the commands that print them. If there is too little evidence, the class is
 //! `unknown`.
 
 pub(crate) mod class;

@@ -1,4 +1,4 @@
-//! Limits of Linux AIO. All contexts of the host share `fs.aio-max-nr`
+//! Limits of Linux AIO. All contexts on the host share `fs.aio-max-nr`
 //! (Documentation/admin-guide/sysctl/fs.rst), and each worker needs one entry per I/O in flight.
 
 use crate::plan::{host_view::HostView, issues::Issues};
@@ -21,7 +21,7 @@ pub(crate) fn check(jobs: &[(usize, ResolvedJob)], host: &dyn HostView, issues: 
         None => issues.environment(
             "aio_unavailable",
             "ioengine",
-            "The kernel has no Linux AIO (built without CONFIG_AIO, or blocked by a sandbox).",
+            "Linux AIO is unavailable (the kernel was built without CONFIG_AIO, or a sandbox blocks it).",
             "Use ioengine=io_uring or ioengine=psync.",
         ),
         Some(available) if needed > available => issues.environment(

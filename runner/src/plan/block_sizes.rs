@@ -26,7 +26,7 @@ pub(crate) struct JobBlockSizes {
 impl JobBlockSizes {
     pub(crate) fn resolve(request: &JobRequest, issues: &mut Issues) -> Self {
         let (given, option) = block_sizes(request, issues);
-        let (bs, sequential) = by_randomness(request, given);
+        let (bs, sequential) = sizes_by_randomness(request, given);
         let blockalign = match &request.job.blockalign {
             Some(align) => align.map(|align| align.0),
             None => bs.map(|bs| bs.min),
@@ -109,7 +109,7 @@ fn block_sizes(
 /// Applies `bs_is_seq_rand`: the size of reads applies to sequential I/Os, and the size of writes
 /// to random ones (fio io_u.c, `get_next_buflen`). Returns the sizes by direction, and those of
 /// sequential I/Os in a random pattern.
-fn by_randomness(
+fn sizes_by_randomness(
     request: &JobRequest,
     bs: PerDirection<BlockSizes>,
 ) -> (PerDirection<BlockSizes>, Option<BlockSizes>) {
@@ -134,7 +134,7 @@ fn check_unaligned(request: &JobRequest, issues: &mut Issues) {
         issues.invalid(
             "conflicting_options",
             "bs_unaligned",
-            "bs_unaligned requires direct=0: direct I/O must be aligned to blocks of the device.",
+            "bs_unaligned requires direct=0: direct I/O must be aligned to device blocks.",
             "Set direct=0, or remove bs_unaligned.",
         );
     }

@@ -16,7 +16,7 @@ use leadline_protocol::{
 /// IOPRIO_CLASS_RT in linux/ioprio.h. As in fio, the default of `cmdprio_class`.
 const REALTIME: u8 = 1;
 
-/// `None` if all I/Os have the priority of the worker.
+/// `None` if all I/Os have the worker's priority.
 pub(crate) fn options(job: &Job) -> Option<CommandPriorities> {
     let rw = job.rw().kind;
     let priority = |class: u64, level: u64, hint: u64| CommandPriority {
@@ -104,7 +104,7 @@ pub(crate) fn check(request: &JobRequest, host: &dyn HostView, issues: &mut Issu
         issues.invalid(
             "conflicting_options",
             option,
-            format!("ioengine={engine} does not support priorities of individual I/Os."),
+            format!("ioengine={engine} does not support per-I/O priorities."),
             "Use ioengine=io_uring or libaio, or prio and prioclass for all I/Os.",
         );
     }

@@ -26,7 +26,7 @@ use std::{
     ops::Range,
 };
 
-/// Time from a plan to the start of the run, in minutes.
+/// Maximum time from a plan to the start of its run, in minutes.
 const VALID_MINUTES: u64 = 10;
 /// Hexadecimal digits of the digest in a code.
 const DIGEST_LENGTH: usize = 16;
@@ -62,7 +62,7 @@ fn written(job: &ResolvedJob, target: &Target) -> Vec<Range<u64>> {
 }
 
 /// Checks all targets that the jobs overwrite. Returns all confirmations that the run needs,
-/// including those already given.
+/// including those that the user has already entered.
 pub(crate) fn check(
     run: &RunSpec,
     jobs: &[&ResolvedJob],
@@ -74,7 +74,7 @@ pub(crate) fn check(
     let mut needed = Vec::new();
     let mut extended = BTreeSet::new();
     for (path, regions) in overwrites(jobs.iter().copied()) {
-        if is_file_of_study(run, path) {
+        if is_study_file(run, path) {
             continue;
         }
         match host.overwritten(path, &regions) {
@@ -117,14 +117,14 @@ fn confirmation(path: &str, found: Overwritten, state: String, code: String) -> 
     }
 }
 
-/// Whether an earlier step of the study created the file: its name contains the study's file ID.
-fn is_file_of_study(run: &RunSpec, path: &str) -> bool {
+/// Whether an earlier study step created the file: its name contains the study's file ID.
+fn is_study_file(run: &RunSpec, path: &str) -> bool {
     run.study.as_ref().is_some_and(|id| path.contains(id))
 }
 
 /// `effect`: what the run does to the target. `needed`: confirmations of all targets. `given`:
-/// entries of the form `TEXT@CODE`. `minute`: when they were given. `digest`: computes the code for a
-/// time.
+/// entries of the form `TEXT@CODE`. `minute`: when they were given. `digest`: computes the code for
+/// a time.
 fn problem(
     confirmation: &Confirmation,
     effect: &str,
@@ -141,8 +141,7 @@ fn problem(
         ..
     } = confirmation;
     let contents = contents.join(", ");
-    // Several study steps, or several files with the same name, have the same text but separate
-    // codes.
+    // Study steps, or files with the same name, can share a text, but their codes differ.
     let of_target = |needed: &Confirmation, entry: &str| {
         let code = entry.strip_prefix(&needed.text);
         code.and_then(|code| code.strip_prefix('@'))
@@ -180,7 +179,7 @@ fn problem(
             format!("The run would {effect} {path}, which contains {contents}."),
         ),
     };
-    let entry = quoted(&format!("{text}@{code}"));
+    let entry = quote_for_shell(&format!("{text}@{code}"));
     let remedy = format!(
         "If its data may be lost, confirm within {VALID_MINUTES} minutes: --confirm {entry}"
     );
@@ -207,6 +206,6 @@ fn code(state: &str, jobs: &[&ResolvedJob], run: &RunSpec, minute: u64) -> Strin
 }
 
 /// Quotes text for a shell.
-fn quoted(text: &str) -> String {
+fn quote_for_shell(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }

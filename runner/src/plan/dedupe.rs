@@ -1,8 +1,8 @@
-//! Working sets of duplicate blocks that all workers of a run share (`dedupe_global`).
+//! Working sets of duplicate blocks that all workers in a run share (`dedupe_global`).
 
 use leadline_protocol::plan::job::ResolvedJob;
 
-/// Lists the workers of the run in jobs with a global working set (fio dedupe.c,
+/// Adds the list of the run's workers to each job with a global working set (fio dedupe.c,
 /// `init_global_dedupe_working_set_seeds`).
 pub(crate) fn share_jobs(jobs: &mut [(usize, ResolvedJob)]) {
     let all: Vec<(u64, u32)> = jobs

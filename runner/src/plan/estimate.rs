@@ -34,7 +34,7 @@ fn seconds_note(jobs: &[ResolvedJob], has_runtime: bool) -> Option<String> {
     }
     if jobs.len() > 1 && jobs.iter().any(|job| job.timing.exitall) {
         notes.push(
-            "When a worker of a job with exitall ends, other jobs end too, as set by exit_what."
+            "When a worker in a job with exitall ends, other jobs end too, as set by exit_what."
                 .to_owned(),
         );
     }
@@ -55,8 +55,7 @@ pub(crate) fn layout_bytes(jobs: &[ResolvedJob]) -> u64 {
         .sum()
 }
 
-/// Upper bound on the bytes written while measuring; `None` if a job that writes is limited only by
-/// time.
+/// Upper bound on the bytes written while measuring; `None` if only the runtime limits the writes.
 pub(crate) fn measure_write_bytes(jobs: &[ResolvedJob]) -> Option<u64> {
     let mut total = 0u64;
     for job in jobs {
@@ -87,7 +86,7 @@ fn worker_write_bytes(job: &ResolvedJob, worker: u32) -> Option<u64> {
     [by_count, by_size].into_iter().flatten().min()
 }
 
-/// Upper bound on the writes among `total` I/Os or bytes of a job. `read`, `write`: the smallest
+/// Upper bound on the writes among a job's `total` I/Os or bytes. `read`, `write`: the smallest
 /// read and the largest write, in the same unit.
 fn writes_within(job: &ResolvedJob, total: u64, read: u64, write: u64) -> u64 {
     let Some(reads) = job.pattern.rwmixread else {

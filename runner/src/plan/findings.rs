@@ -58,7 +58,7 @@ fn report_late_ramp(jobs: &[ResolvedJob], issues: &mut Issues) {
         Severity::Warning,
         "ramp_in_window",
         format!(
-            "The ramp of {} ends {} after the measurement starts. Device counters include its I/O, so the run gets no verdict.",
+            "The ramp of job {} ends {} after the measurement starts. Device counters include its I/O, so the run gets no verdict.",
             late.name,
             duration((end_ms - begin_ms) as f64)
         ),

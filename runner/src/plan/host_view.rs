@@ -1,4 +1,4 @@
-//! Facts about the host on which a plan depends. `system::host::view` reads them from the host;
+//! The facts about the host that a plan depends on. `system::host::view` reads them from the host;
 //! tests use a table.
 
 use leadline_protocol::{plan::target::TargetKind, problem::Problem};
@@ -20,7 +20,7 @@ pub trait HostView {
     }
     /// Reason and remedy; `None` if io_uring is available.
     fn io_uring_unavailable(&self) -> Option<(String, String)>;
-    /// I/Os that new contexts of Linux AIO may have in flight; `None` if it is unavailable.
+    /// I/Os that new Linux AIO contexts may have in flight; `None` if Linux AIO is unavailable.
     fn available_aio(&self) -> Option<u64> {
         None
     }
@@ -80,8 +80,8 @@ pub struct PathFacts {
     pub device: Option<String>,
     /// Stable device ID, such as its serial number; `None` for files.
     pub identity: Option<String>,
-    /// STATX_DIOALIGN, or the logical block size of a device. The error is the reason that direct
-    /// I/O is not supported.
+    /// STATX_DIOALIGN, or the logical block size of a device. The error explains why direct I/O is
+    /// not supported.
     pub direct_alignment: Result<DirectAlignment, String>,
     /// Whether the device driver can poll for completions (queue/io_poll in sysfs).
     pub can_poll: bool,
@@ -97,7 +97,7 @@ pub struct PathFacts {
     pub under_target_root: bool,
     /// Why the guard rejects reads; `None` if it allows them.
     pub read_problem: Option<Problem>,
-    /// Reason that the guard rejects writes; `None` if it allows them.
+    /// Why the guard rejects writes; `None` if it allows them.
     pub write_problem: Option<Problem>,
 }
 
@@ -111,7 +111,7 @@ pub struct Overwritten {
     /// Text that the user types to confirm: a device's serial number or kernel name, or a file
     /// name.
     pub text: String,
-    /// Descriptions of the data that was found, to show to the user.
+    /// Descriptions of the data that was found, for display to the user.
     pub contents: Vec<String>,
     /// Whether no data was found.
     pub is_blank: bool,
@@ -126,7 +126,7 @@ pub struct Overwritten {
 }
 
 impl Overwritten {
-    /// The state that a confirmation is bound to. It excludes the contents in a study, because
+    /// The state that a confirmation is bound to. In a study, it excludes the contents, because
     /// earlier steps change them.
     pub fn bound_state(&self, is_step: bool) -> String {
         if is_step {

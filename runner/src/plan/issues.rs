@@ -77,7 +77,7 @@ impl Issues {
             .any(|problem| problem.kind == ProblemKind::Invalid)
     }
 
-    /// Adds a finding about the current job. If several jobs have the same finding, only the first
+    /// Adds a finding about the current job. If multiple jobs have the same finding, only the first
     /// is listed.
     pub(crate) fn finding(
         &mut self,

@@ -1,4 +1,4 @@
-//! Options on which the rest of the resolution depends: pattern, engine, `direct` and `numjobs`.
+//! Options that determine how other options are resolved: pattern, engine, `direct` and `numjobs`.
 
 use crate::plan::{host_view::HostView, issues::Issues};
 use leadline_protocol::{
@@ -47,7 +47,7 @@ impl<'a> JobRequest<'a> {
         }
     }
 
-    /// `filesize` in bytes; `None` if it is 0 or not given.
+    /// `filesize` in bytes; `None` if it is 0 or not set.
     pub(crate) fn filesize(&self) -> Option<u64> {
         self.job
             .filesize

@@ -1,5 +1,5 @@
-//! Memory for I/O buffers, and buffer registration. Each I/O in flight has a buffer of the largest
-//! block size, in whole pages. Mixed jobs have one for reads and one for writes.
+//! Memory for I/O buffers, and buffer registration. Each I/O in flight gets a buffer of the largest
+//! block size, in whole pages. In mixed jobs, it gets one for reads and one for writes.
 
 use crate::plan::{host_view::HostView, issues::Issues, verify::table_bytes};
 use leadline_protocol::{
@@ -99,7 +99,7 @@ fn check_huge_pages(jobs: &[(usize, ResolvedJob)], host: &dyn HostView, issues: 
     }
 }
 
-/// Memory of the run that stays locked (`lockmem`), in bytes.
+/// Memory that the run keeps locked (`lockmem`), in bytes.
 fn locked_bytes(jobs: &[(usize, ResolvedJob)]) -> u64 {
     jobs.iter()
         .map(|(_, job)| job.target.lockmem.saturating_mul(u64::from(job.numjobs)))
@@ -130,7 +130,7 @@ fn check_locked_memory(jobs: &[(usize, ResolvedJob)], host: &dyn HostView, issue
     if needed > limit {
         issues.begin_job(*index, &job.name);
         let detail = format!(
-            "lockmem locks {} in all workers; at most {} can be locked.",
+            "lockmem locks {} across all workers; at most {} can be locked.",
             bytes(needed),
             bytes(limit)
         );

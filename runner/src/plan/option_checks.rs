@@ -80,13 +80,13 @@ fn check_submit_mode(request: &JobRequest, issues: &mut Issues) {
                 "io_submit_mode=offload with ioengine={engine} would run {} I/Os in {0} threads, which is not supported.",
                 job.iodepth()
             ),
-            "Use ioengine=io_uring, which has iodepth I/Os in flight without more threads.",
+            "Use ioengine=io_uring, which keeps iodepth I/Os in flight without additional threads.",
         );
     }
 }
 
-/// With fewer open files than files, fio finishes the open ones before it opens the others
-/// (io_u.c, `get_next_file_rr`).
+/// If `openfiles` is below the number of files, fio finishes the open files before it opens the
+/// others (io_u.c, `get_next_file_rr`).
 fn check_open_files(job: &Job, issues: &mut Issues) {
     let named = job.filename.as_ref().map(|files| files.0.len() as u64);
     let files = named.unwrap_or(job.nrfiles().into());
@@ -178,7 +178,7 @@ fn check_mapping(request: &JobRequest, issues: &mut Issues) {
 fn check_counts(job: &Job, issues: &mut Issues) {
     let thinktime_blocks = job.thinktime_blocks.map(u64::from);
     let largest = |sizes: &PerDirection<Bytes>| sizes.read.0.max(sizes.write.0).max(sizes.trim.0);
-    // 0 is reported separately.
+    // A value of 0 is reported separately.
     let offset_align = job
         .offset_align
         .map(|align| align.0)

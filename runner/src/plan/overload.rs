@@ -1,4 +1,4 @@
-//! `overload_time`.
+//! Resolves `overload_time`.
 
 use crate::plan::{issues::Issues, job_request::JobRequest, timing::limits};
 use leadline_protocol::{
@@ -10,8 +10,8 @@ const US_PER_MS: u64 = 1000;
 /// Multiple of the queue depth that the backlog may reach in a burst.
 const QUEUES: u64 = 4;
 
-/// Returns `None` without `overload_time`. A job is overloaded only if its backlog exceeds the
-/// arrivals of a second and several queue depths.
+/// `None` if `overload_time` is not set. A job is overloaded only if its backlog exceeds both the
+/// arrivals in one second and `QUEUES` times the queue depth.
 pub(crate) fn options(job: &Job, resolved: &ResolvedJob) -> Option<OverloadOptions> {
     let duration_ms = job.overload_time().0 / US_PER_MS;
     let rates = used_rates(&resolved.timing.rate_iops, resolved.pattern.rw);
@@ -68,7 +68,7 @@ pub(crate) fn check(request: &JobRequest, issues: &mut Issues) {
             "missing_rate",
             "overload_time",
             "overload_time requires a rate for each direction: rate_iops limits only one of them.",
-            "Set the rates of reads and writes, such as rate_iops=1000,500, or remove overload_time.",
+            "Set rates for reads and writes, such as rate_iops=1000,500, or remove overload_time.",
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Files that earlier steps of a study leave on the host.
+//! Files that a study's earlier steps leave on the host.
 
 use crate::plan::host_view::{PathFacts, PathKind};
 use leadline_protocol::plan::{
@@ -21,7 +21,7 @@ struct ProjectedFile {
 }
 
 impl ProjectedFiles {
-    /// Applies the effects of a run.
+    /// Applies a run's effects on files.
     pub(crate) fn apply(&mut self, plan: &Plan) {
         for job in &plan.jobs {
             for target in &job.targets {

@@ -257,7 +257,7 @@ impl<'a> RegionBounds<'a> {
         let len = requested - requested % self.smallest_io;
         let end = begin.saturating_add(len);
         if self.limit.is_some_and(|limit| end > limit) {
-            self.reject_end(end, issues);
+            self.reject_region_end(end, issues);
             return None;
         }
         if end > MAX_JSON_INTEGER {
@@ -282,8 +282,8 @@ impl<'a> RegionBounds<'a> {
         Some(len)
     }
 
-    /// `size` is divided by the number of files. Without `size`, the region ends at the end of the
-    /// target.
+    /// `size` is divided by the number of files. If `size` is not set, the region extends to the
+    /// end of the target.
     fn requested_len(&self, begin: u64, issues: &mut Issues) -> Option<u64> {
         let rest = self.whole.saturating_sub(begin);
         match self.request.job.size {
@@ -297,7 +297,7 @@ impl<'a> RegionBounds<'a> {
             }
             None if self.base == 0 && rest > 0 => Some(rest),
             None if self.base == 0 && self.whole > 0 => {
-                self.reject_end(begin, issues);
+                self.reject_region_end(begin, issues);
                 None
             }
             None => {
@@ -315,8 +315,8 @@ impl<'a> RegionBounds<'a> {
         }
     }
 
-    /// Length from `begin` to `filesize` or, with zones, to the end of the target, in bytes; 0
-    /// without both.
+    /// Length from `begin` to `filesize` or, with zones, to the end of the target, in bytes; 0 if
+    /// neither applies.
     fn whole_file(&self, begin: u64) -> u64 {
         let whole = self.has_zones.then_some(self.whole);
         self.filesize.or(whole).unwrap_or(0).saturating_sub(begin)
@@ -334,7 +334,7 @@ impl<'a> RegionBounds<'a> {
         );
     }
 
-    fn reject_end(&self, end: u64, issues: &mut Issues) {
+    fn reject_region_end(&self, end: u64, issues: &mut Issues) {
         let detail = format!(
             "The region of {} ends at {}, but the target is only {}.",
             self.path,

@@ -1,5 +1,4 @@
-//! Resolves one job: applies the defaults of all options. Code outside the plan uses no
-//! defaults.
+//! Resolves one job: applies the defaults of all options. No other code applies defaults.
 
 use crate::plan::{
     alignment, block_sizes::JobBlockSizes, command_priorities, host_checks, host_view::HostView,
@@ -80,7 +79,7 @@ pub(crate) fn resolve(
         data,
     };
     if resolved.verify_backlog().is_some() {
-        // The reads of `verify_backlog` have the sizes and offsets of the writes.
+        // `verify_backlog` reads have the same sizes and offsets as the writes.
         let pattern = &mut resolved.pattern;
         pattern.bs.read = pattern.bs.write.clone();
         pattern.blockalign.read = pattern.blockalign.write;
@@ -101,7 +100,7 @@ fn distribution(job: &Job) -> PerDirection<Distribution> {
         })
 }
 
-/// Without a class, the level belongs to the best-effort class, as in fio.
+/// If no class is set, the level belongs to the best-effort class, as in fio.
 fn io_priority(job: &Job) -> Option<IoPriority> {
     const BEST_EFFORT: u8 = 2;
     let is_given = job.prio.is_some() || job.prioclass.is_some();
@@ -234,7 +233,7 @@ fn ring_options(request: &JobRequest) -> RingOptions {
         iodepth_batch_complete_min: job
             .iodepth_batch_complete_min
             .map(|batch| batch.min(iodepth)),
-        // Set by `memory::resolve_registration`, because it depends on all jobs of the run.
+        // Set by `memory::resolve_registration`, because it depends on all jobs in the run.
         fixedbufs: BufferRegistration::Off,
         hipri: job.hipri(),
         sqthread_poll: job.sqthread_poll(),
@@ -248,8 +247,8 @@ fn data_options(job: &Job, sizes: &JobBlockSizes, size: u64) -> DataOptions {
     let compress = job.buffer_compress_percentage().0;
     let dedupe = job.dedupe_percentage().0;
     let pattern = job.buffer_pattern.clone();
-    // A pattern takes precedence over zeros. Fully compressible data is all zeros, and percentages require new data for each write (fio
-    // 3.42, init.c:1017-1032).
+    // A pattern takes precedence over zeros. Fully compressible data is all zeros, and percentages
+    // require new data for each write (fio 3.42, init.c:1017-1032).
     let is_random = pattern.is_none();
     let zero_buffers = is_random && (job.zero_buffers() || compress == 100);
     let refill_buffers = is_random && (job.refill_buffers() || compress > 0 || dedupe > 0);
@@ -262,7 +261,7 @@ fn data_options(job: &Job, sizes: &JobBlockSizes, size: u64) -> DataOptions {
         dedupe_percentage: dedupe,
         dedupe_working_set: (dedupe > 0 && job.dedupe_mode() == DedupeMode::WorkingSet)
             .then(|| working_set(job, size, sizes.bs.write.min)),
-        // Set by `dedupe::share_jobs`, because it depends on all jobs of the run.
+        // Set by `dedupe::share_jobs`, because it depends on all jobs in the run.
         dedupe_jobs: Vec::new(),
         buffer_pattern: pattern,
         verify: verify::options(job, sizes),

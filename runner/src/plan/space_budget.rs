@@ -1,5 +1,5 @@
-//! Tracks the files of a run and the disk space that they need. For later jobs, files are in the
-//! state in which earlier jobs leave them.
+//! Tracks a run's files and the disk space that they need. Later jobs are planned with the files in
+//! the state in which earlier jobs leave them.
 
 use crate::plan::{
     host_view::{HostView, PathFacts},
@@ -113,7 +113,7 @@ impl<'a> SpaceBudget<'a> {
         }
     }
 
-    /// Reports each filesystem without enough free space.
+    /// Reports each filesystem that has too little free space.
     pub(crate) fn check(&self, job_names: &[String], issues: &mut Issues) {
         let mut required: BTreeMap<_, RequiredSpace> = BTreeMap::new();
         for file in self.files.values() {
@@ -143,7 +143,7 @@ impl<'a> SpaceBudget<'a> {
                 bytes(space.free)
             );
             let remedy = format!(
-                "Use at most {} ({} are reserved), or another directory.",
+                "Use at most {} ({} is reserved), or another directory.",
                 bytes(usable),
                 bytes(reserve)
             );

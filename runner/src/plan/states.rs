@@ -1,5 +1,5 @@
-//! `file_state` and `cache_state`, which are shorthands for several fio options. They are expanded
-//! to these options before the rest of the plan, and contradicting options are rejected.
+//! `file_state` and `cache_state`, which are shorthand for multiple fio options. They are expanded
+//! to these options before everything else is planned, and conflicting options are rejected.
 //!
 //! To protect user data, `fresh` replaces and `written` fills only files that Leadline created.
 
@@ -255,7 +255,7 @@ pub(crate) fn check_shared_loops(jobs: &[(usize, ResolvedJob)], issues: &mut Iss
         if let Some(target) = attached.next() {
             issues.begin_job(*index, &job.name);
             let detail = format!(
-                "{} has loop_device=1 in one job and is written by another job without it.",
+                "One job sets loop_device=1 for {}, and another job writes to it without loop_device.",
                 target.path
             );
             let remedy = "Use loop_device=1 in all jobs that use the file, or different files.";

@@ -1,4 +1,4 @@
-//! `steadystate` and its options.
+//! Resolves `steadystate` and its options.
 
 use crate::plan::issues::Issues;
 use leadline_protocol::{
@@ -14,7 +14,7 @@ use serde_json::json;
 
 const US_PER_SECOND: u64 = 1_000_000;
 
-/// `None` without `steadystate_duration`, as in fio.
+/// `None` if `steadystate_duration` is not set, as in fio.
 pub(crate) fn options(job: &Job) -> Option<SteadyStateOptions> {
     let duration_s = job.steadystate_duration().0 / US_PER_SECOND;
     (duration_s > 0).then(|| SteadyStateOptions {
@@ -54,7 +54,7 @@ pub(crate) fn check(job: &Job, issues: &mut Issues) {
         issues.invalid(
             "out_of_range",
             "steadystate",
-            "The limit of steadystate must be greater than 0: the criterion must be below it.",
+            "The steadystate limit must be greater than 0: the criterion must be below it.",
             format!("Use a limit such as {}:5%.", test.criterion.as_str()),
         );
     }

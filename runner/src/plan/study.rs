@@ -67,7 +67,7 @@ pub(crate) fn resolve(study: &StudySpec, host: &dyn HostView) -> StudyPlan {
         for problem in plan.problems.drain(..) {
             let problem = problem.with_path_prefix(&format!("steps[{}].", step.definition));
             let problem = step.located(problem);
-            // Repeats of a step have the same problems, which are reported once.
+            // All repeats of a step have the same problems, which are reported only once.
             if !problems.contains(&problem) {
                 problems.push(problem);
             }
@@ -77,7 +77,7 @@ pub(crate) fn resolve(study: &StudySpec, host: &dyn HostView) -> StudyPlan {
     let procedure = study.procedure.clone().map(|mut procedure| {
         if let Procedure::LoadCurve(curve) = &mut procedure {
             curve.base = insert_file_id(curve.base.take(), &file_id);
-            problems.extend(unconfirmable(&confirmations));
+            problems.extend(reject_confirmations(&confirmations));
         }
         procedure
     });
@@ -133,8 +133,8 @@ fn step_plan(step: &StepSpec, step_run: StepRun, jobs: Vec<Value>, plan: Plan) -
     }
 }
 
-/// Later runs of a load curve are not known at the start, so they cannot be confirmed.
-fn unconfirmable(confirmations: &[Confirmation]) -> Option<Problem> {
+/// A load curve's later runs are not yet known at the start, so they cannot be confirmed.
+fn reject_confirmations(confirmations: &[Confirmation]) -> Option<Problem> {
     let confirmation = confirmations.first()?;
     let detail = format!(
         "The load curve would overwrite {}, which needs a confirmation for each run.",

@@ -35,7 +35,7 @@ pub(crate) fn resolve(
     issues: &mut Issues,
 ) -> Vec<TargetPath> {
     if request.is_null() {
-        let count = names::null_count(request, issues);
+        let count = names::null_target_count(request, issues);
         return (0..count).map(|_| null_path()).collect();
     }
     let mut paths = Vec::new();

@@ -45,7 +45,7 @@ pub(crate) fn resolve(request: &JobRequest, size: u64, seed: u64) -> TimingOptio
         tolerated_errors: tolerated_errors::resolve(job),
         exitall: job.exitall(),
         exit_what: job.exit_what(),
-        // Set by `exit_groups::assign`, because it depends on all jobs of the run.
+        // Set by `exit_groups::assign`, because it depends on all jobs in the run.
         exit_group: 0,
         latency_target: (job.latency_target().0 > 0).then(|| LatencyTargetOptions {
             target_us: job.latency_target().0,
@@ -58,8 +58,8 @@ pub(crate) fn resolve(request: &JobRequest, size: u64, seed: u64) -> TimingOptio
             weight: job.flow(),
             sleep_us: job.flow_sleep(),
         }),
-        // The pause includes the time spent spinning, so it cannot be shorter. Without `thinktime`,
-        // there are no pauses.
+        // The pause includes the time spent spinning, so it cannot be shorter. If `thinktime` is
+        // not set, there are no pauses.
         thinktime_us: match job.thinktime().0 {
             0 => 0,
             us => us.max(job.thinktime_spin().0),
@@ -74,8 +74,8 @@ pub(crate) fn resolve(request: &JobRequest, size: u64, seed: u64) -> TimingOptio
     }
 }
 
-/// Chooses a delay within the range. The job's seed determines it, so plan and run use the same
-/// delay.
+/// Chooses a delay within the range. The job's seed determines it, so the plan and the run use the
+/// same delay.
 fn startdelay_us(job: &Job, seed: u64) -> u64 {
     let SecondsRange { min_us, max_us } = job.startdelay();
     if min_us == max_us {

@@ -58,7 +58,7 @@ fn check_pattern(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
     );
     add_findings(
         pattern.rw.is_random() && pattern.rw_modifier.is_some_and(|ios| ios > 1),
-        "rw has no number of I/Os per random offset",
+        "rw does not set a number of I/Os per random offset",
         &[("rw_sequencer", job.rw_sequencer.is_some())],
         issues,
     );

@@ -28,7 +28,7 @@ pub(crate) fn is_enabled(job: &Job) -> bool {
     method(job) != VerifyMethod::None
 }
 
-/// As in fio, `verify_pattern` without `verify` implies a header and the pattern.
+/// As in fio, setting `verify_pattern` but not `verify` implies a header and the pattern.
 pub(crate) fn method(job: &Job) -> VerifyMethod {
     match job.verify {
         None if job.verify_pattern.is_some() => VerifyMethod::HeaderPattern,
@@ -276,7 +276,7 @@ fn check_data_pattern(job: &Job, sizes: &JobBlockSizes, issues: &mut Issues) {
             "misaligned",
             "verify_pattern",
             format!(
-                "verify_pattern ({} bytes) must fit evenly into verified blocks of {interval} bytes and contain no %o if a write has several of them.",
+                "The length of verify_pattern ({} bytes) must divide the verified block size ({interval} bytes), and it must not contain %o if a write spans multiple verified blocks.",
                 pattern.length()
             ),
             "Use a fixed bs without verify_interval, or a pattern whose length divides verify_interval.",
@@ -350,7 +350,7 @@ fn reject_shared(first: &Writer, second: &Writer, issues: &mut Issues) {
         "verify_shared_region",
         "verify",
         format!(
-            "Several workers write to the same region of {}, so the expected data is unknown.",
+            "Multiple workers write to the same region of {}, so the expected data is unknown.",
             verified.path
         ),
         "Use numjobs=1, an offset_increment as large as a region, or one file per worker (directory).",

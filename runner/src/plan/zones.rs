@@ -1,4 +1,4 @@
-//! `zonemode=strided` and its options.
+//! Resolves `zonemode=strided` and its options.
 
 use crate::plan::{issues::Issues, job_request::JobRequest};
 use leadline_protocol::{
@@ -6,7 +6,7 @@ use leadline_protocol::{
     plan::job::StridedZones,
 };
 
-/// `None` without `zonemode=strided` or without a valid `zonesize`. As in fio, `zonerange` defaults
+/// `None` unless `zonemode=strided` is set with a valid `zonesize`. As in fio, `zonerange` defaults
 /// to `zonesize` (init.c, `fixup_options`).
 pub(crate) fn resolve(job: &Job) -> Option<StridedZones> {
     let size = job.zonesize.map_or(0, |bytes| bytes.0);
@@ -61,7 +61,7 @@ pub(crate) fn check(request: &JobRequest, issues: &mut Issues) {
         issues.invalid(
             "conflicting_options",
             "zonemode",
-            "zonemode=strided requires a single file; fio ignores it with several open files.",
+            "zonemode=strided requires a single file; fio ignores it if multiple files are open.",
             "Use one file per worker, or remove zonemode.",
         );
     }

@@ -1,5 +1,5 @@
 //! Page cache residency of a loop device's backing file at the start and end of the measured
-//! window. Only for loop devices without direct I/O.
+//! window. Used only for loop devices without direct I/O.
 
 use crate::system::{
     host::{block_device::SECTOR_BYTES, inventory::Inventory},
@@ -22,7 +22,7 @@ pub(crate) struct ObservedBackingFile {
 
 impl ObservedBackingFile {
     /// Returns `None` if the device is not a loop device or its backing file cannot be opened.
-    /// `device`: kernel name. `is_in_memory`: whether the file has no disk below it.
+    /// `device`: kernel name. `is_in_memory`: whether there is no disk below the file.
     pub(crate) fn of(device: &str, host: &Inventory, is_in_memory: bool) -> Option<Self> {
         let path = host.blocks.get(device)?.backing.as_ref()?.path.clone();
         let file = File::open(&path).ok()?;

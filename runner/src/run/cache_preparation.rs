@@ -25,23 +25,23 @@ use leadline_protocol::{
 use rustix::io::Errno;
 use std::{io, ops::Range, os::fd::AsFd};
 
-/// Regions that still have more uncached bytes than this after a read are not read again, because
-/// they do not fit in memory.
+/// If more bytes than this are still uncached after a read, the region is not read again, because
+/// it does not fit in memory.
 const REREAD_LIMIT: u64 = 1 << 30;
 
 /// Runs the phases that at least one job requests.
 pub(crate) fn prepare(run: &mut RunContext, open: &OpenTargets) -> Result<(), RunError> {
     if run.any_job(|job| job.target.drop_caches) {
-        run.in_phase(Phase::DropCaches, |run| {
+        run.run_in_phase(Phase::DropCaches, |run| {
             let dropped = run.cancellable(drop_caches).map_err(failed)?;
             Ok(dropped.ok_or(RunError::Stopped)??)
         })?;
     }
     if run.any_job(|job| job.target.invalidate) {
-        run.in_phase(Phase::Invalidate, |run| empty_caches(run, open))?;
+        run.run_in_phase(Phase::Invalidate, |run| empty_caches(run, open))?;
     }
     if run.any_job(|job| job.target.pre_read) {
-        run.in_phase(Phase::PreRead, |run| read_targets(run, open))?;
+        run.run_in_phase(Phase::PreRead, |run| read_targets(run, open))?;
     }
     for worker in &open.workers {
         let hint = run.plan.jobs[worker.job].target.fadvise_hint;
@@ -131,7 +131,7 @@ fn read_target(run: &mut RunContext, opened: &OpenTarget) -> Result<(), RunError
     ))?)
 }
 
-/// Number of uncached bytes of a target; 0 if unknown. Zero cached bytes also count as unknown: on
+/// Number of a target's uncached bytes; 0 if unknown. Zero cached bytes also count as unknown: on
 /// an overlay, the cached pages belong to a file in a lower layer.
 fn missing_bytes(opened: &OpenTarget) -> u64 {
     match cached_bytes(opened) {
@@ -152,7 +152,7 @@ fn failed(error: impl Into<io::Error>) -> WorkerError {
     WorkerError::during("setting the page cache state")(error)
 }
 
-/// Bytes of the region in the page cache; `None` if unknown.
+/// Number of the region's bytes in the page cache; `None` if unknown.
 pub(crate) fn cached_bytes(opened: &OpenTarget) -> Option<u64> {
     let file = opened.fd.as_fd();
     let region = Region::of([range(opened)]);

@@ -1,5 +1,5 @@
 //! Cleans up a run's files after the measurement: marks them as owned, detaches them from loop
-//! devices, and removes them with `unlink=1`.
+//! devices, and removes them if `unlink=1` is set.
 
 use crate::{
     run::event_sink::EventSink,
@@ -17,7 +17,7 @@ use leadline_protocol::{
 /// `is_hung`: whether the storage does not respond. If so, the run does not wait for it.
 ///
 /// # Errors
-/// `clean_up_failed` if a file of the run was not removed.
+/// `clean_up_failed` if any of the run's files was not removed.
 pub(crate) fn clean_up(
     plan: &Plan,
     mut targets: Targets,
@@ -34,7 +34,8 @@ pub(crate) fn clean_up(
         sink.phase(Phase::CleanUp, PhaseState::Begin);
     }
     let removed = if is_hung {
-        run_with_timeout(HUNG_TIMEOUT, "clean-up", work).unwrap_or_else(|| Err(not_removed()))
+        run_with_timeout(HUNG_TIMEOUT, "clean-up", work)
+            .unwrap_or_else(|| Err(not_removed_problem()))
     } else {
         work()
     };
@@ -49,7 +50,7 @@ pub(crate) fn clean_up(
     }
 }
 
-fn not_removed() -> Problem {
+fn not_removed_problem() -> Problem {
     Problem::environment(
         "clean_up_failed",
         "unlink",

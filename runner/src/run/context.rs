@@ -18,7 +18,7 @@ pub(crate) struct RunContext<'a, 'b> {
     pub targets: &'a mut Targets,
     pub sink: &'a mut EventSink<'b>,
     pub stop: &'a StopSignal,
-    /// The run's control group, or the reason that it has none.
+    /// The run's control group, or why it has none.
     pub cgroup: Result<RunCgroup, String>,
     /// Maximum time to wait for idle devices; 0 starts the run immediately.
     pub idle_wait_ms: u64,
@@ -29,7 +29,7 @@ impl RunContext<'_, '_> {
         self.plan.jobs.iter().any(condition)
     }
 
-    pub(crate) fn in_phase<T>(
+    pub(crate) fn run_in_phase<T>(
         &mut self,
         phase: Phase,
         work: impl FnOnce(&mut Self) -> Result<T, RunError>,

@@ -1,4 +1,4 @@
-//! Computes report statistics from the counters and histograms of workers.
+//! Computes report statistics from the workers' counters and histograms.
 
 #[cfg(test)]
 mod accuracy;
@@ -10,7 +10,7 @@ use crate::{
         measure::unfinished::UnfinishedIo,
         stats::{IoStats, WorkerStats},
     },
-    run::direction_stats::censored::percentiles_with,
+    run::direction_stats::censored::estimate_percentiles,
 };
 use leadline_protocol::{
     histogram::{BUCKETS, midpoint_of, sparse},
@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 
 const NS_PER_SECOND: f64 = 1e9;
 
-/// Statistics of several workers in one direction. `unfinished`: their I/Os in flight at the end.
+/// Statistics of multiple workers in one direction. `unfinished`: their I/Os in flight at the end.
 /// `duration_ns`: length of their measured window.
 pub(crate) fn direction_stats(
     workers: &[&IoStats],
@@ -62,7 +62,7 @@ pub(crate) fn direction_stats(
     }
 }
 
-/// Latencies of the priorities with I/Os, highest class and level first.
+/// Latencies by priority, highest class and level first. Priorities without I/Os are omitted.
 fn priorities(workers: &[&IoStats]) -> Vec<PriorityStats> {
     let mut by_priority: BTreeMap<CommandPriority, Vec<&Histogram>> = BTreeMap::new();
     let recorded = workers.iter().filter_map(|stats| stats.priorities.get());
@@ -81,7 +81,7 @@ fn priorities(workers: &[&IoStats]) -> Vec<PriorityStats> {
     stats.filter(|stats| !stats.lat_ns.is_empty()).collect()
 }
 
-/// Statistics of several workers' fsync and fdatasync calls.
+/// Statistics of multiple workers' fsync and fdatasync calls.
 pub(crate) fn sync_stats(workers: &[&IoStats], unfinished: &[UnfinishedIo]) -> SyncStats {
     let ages = ages(unfinished);
     let lat = workers.iter().flat_map(|stats| stats.latencies());
@@ -112,7 +112,7 @@ fn latency<'a>(
 ) -> LatencyStats {
     let mut counts = [0; BUCKETS];
     counts[0] = zeros;
-    // Sum as an integer, so that the order of the workers does not affect the result.
+    // Sum as integers so that the order of the workers does not affect the result.
     let mut sum_ns = 0u128;
     let mut min = (zeros > 0).then_some(0);
     let mut max = None;
@@ -130,7 +130,7 @@ fn latency<'a>(
     let mut at_least = Vec::new();
     // Clamp, because the midpoint of a bucket can lie outside the exact minimum and maximum.
     let clamp = |ns: u64| ns.clamp(min.unwrap_or(0), max.max(oldest).unwrap_or(u64::MAX));
-    let values = percentiles_with(&counts, max.unwrap_or(0), ages_ns, PERCENTILES);
+    let values = estimate_percentiles(&counts, max.unwrap_or(0), ages_ns, PERCENTILES);
     let names = PERCENTILES.iter().map(f64::to_string);
     let mut percentiles = BTreeMap::new();
     for (name, value) in names.zip(values) {
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn latencies_are_null_without_ios() {
+    fn latencies_are_null_if_there_are_no_ios() {
         let empty = IoStats::default();
         assert_eq!(
             direction_stats(&[&empty], &[], 1_000).lat_ns,

@@ -1,4 +1,4 @@
-//! Reasons for a run without a report.
+//! Reasons that a run ends without a report.
 
 use crate::load::worker::task::WorkerError;
 use leadline_protocol::problem::Problem;

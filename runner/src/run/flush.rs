@@ -20,8 +20,7 @@ pub(crate) struct FileToFlush {
     opened: OpenTarget,
 }
 
-/// Duplicates the file descriptors of jobs with `end_fsync`, because the originals are owned by the
-/// workers.
+/// Duplicates the file descriptors of jobs with `end_fsync`, because the workers own the originals.
 pub(crate) fn files_to_flush(
     jobs: &[ResolvedJob],
     open: &OpenTargets,

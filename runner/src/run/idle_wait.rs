@@ -23,20 +23,21 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// Interval between progress events while the reason does not change.
 const NOTE_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Waits at most `idle_wait_ms` for the target devices (kernel names). A run that begins on a busy host gets a finding.
+/// Waits up to `idle_wait_ms` until the target devices (kernel names) are idle. A run that begins
+/// on a busy host gets a finding.
 pub(super) fn wait_for_idle(run: &mut RunContext, devices: &[String]) -> Result<(), RunError> {
     if run.idle_wait_ms == 0 || !has_storage(&run.plan.jobs) {
         return Ok(());
     }
     let limit = Duration::from_millis(run.idle_wait_ms);
-    let busy = run.in_phase(Phase::IdleWait, |run| wait(run, devices, limit))?;
+    let busy = run.run_in_phase(Phase::IdleWait, |run| wait(run, devices, limit))?;
     run.plan
         .findings
         .extend(busy.map(|reason| finding(&reason, limit)));
     Ok(())
 }
 
-/// Returns the reason that the host is still busy, if any.
+/// Returns why the host is still busy; `None` if it is idle.
 fn wait(
     run: &mut RunContext,
     devices: &[String],
@@ -80,7 +81,7 @@ fn finding(reason: &str, limit: Duration) -> Finding {
         code: "busy_at_start".into(),
         severity: Severity::Warning,
         sentence: format!(
-            "The host was busy when the run began: after {waited}, {reason}. I/O that does not belong to the run may affect the result."
+            "The host was busy when the run began: after {waited}, {reason}. I/O from outside the run may affect the result."
         ),
         evidence: [("waited_ms".to_owned(), json!(limit.as_millis() as u64))].into(),
         remedy: "Stop other programs that use the device, or increase idle_wait_seconds.".into(),

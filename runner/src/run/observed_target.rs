@@ -48,7 +48,7 @@ pub(crate) struct ObservedTarget {
 }
 
 impl ObservedTarget {
-    /// The files and devices of all jobs, without duplicates, with their residency before the run.
+    /// The distinct files and devices used by all jobs, with their residency before the run.
     pub(crate) fn from_jobs(jobs: &[ResolvedJob]) -> Vec<Self> {
         let mut uses: BTreeMap<&str, Vec<(&ResolvedJob, &Target)>> = BTreeMap::new();
         for job in jobs {
@@ -110,7 +110,7 @@ impl ObservedTarget {
             Ok(file) => {
                 self.set_file(file.into());
                 let initial = self.read(|method, file, region| method.residency(file, region));
-                self.report.residency.initial = self.or_absent("initial", initial);
+                self.report.residency.initial = self.ok_or_record_absent("initial", initial);
             }
             Err(error) => self.set_absent("initial", &error.to_string()),
         }
@@ -120,8 +120,8 @@ impl ObservedTarget {
         &self.report.path
     }
 
-    /// Reason that the open file's page cache residency cannot be read; `None` if it can be read,
-    /// or if no file is open.
+    /// Why the open file's page cache residency cannot be read; `None` if it can be read, or if no
+    /// file is open.
     pub(crate) fn unreadable_reason(&self) -> Option<String> {
         self.file()?;
         let reason = self.method.as_ref().err()?;
@@ -151,7 +151,7 @@ impl ObservedTarget {
     }
 
     /// Returns the value. If it is missing, adds the reason to the report.
-    fn or_absent<T>(&mut self, what: &str, value: Result<T, String>) -> Option<T> {
+    fn ok_or_record_absent<T>(&mut self, what: &str, value: Result<T, String>) -> Option<T> {
         value.map_err(|reason| self.set_absent(what, &reason)).ok()
     }
 
@@ -175,10 +175,10 @@ impl ObservedTarget {
         let path = Path::new(&self.report.path);
         match layers.target(&opened.fd, path) {
             Ok(layers) => self.set_layers(layers),
-            Err(error) => self.method = Err(format!("cannot open the target again: {error}")),
+            Err(error) => self.method = Err(format!("cannot reopen the target: {error}")),
         }
         let extents = self.extents_before();
-        let extents = self.or_absent("extents", extents);
+        let extents = self.ok_or_record_absent("extents", extents);
         let report = &mut self.report;
         report.extents.before = extents;
         report.state.written_share =
@@ -218,7 +218,7 @@ impl ObservedTarget {
     /// Residency of the region, and the cached percentage of each cell.
     fn read_map(&mut self, what: &str) -> (Option<Residency>, Option<Vec<u8>>) {
         let map = self.read(|method, file, region| method.map(file, region));
-        let map = self.or_absent(what, map).map(|map| {
+        let map = self.ok_or_record_absent(what, map).map(|map| {
             self.report.map.cell_bytes = map.cell_bytes;
             (map.residency, map.percent)
         });

@@ -1,5 +1,5 @@
-//! The phases of a run up to its report: layout, guard, wait for idle devices, page cache preparation, ramp, measurement
-//! and flush.
+//! The phases of a run up to its report: layout, guard, wait for idle devices, page cache
+//! preparation, ramp, measurement and flush.
 
 use crate::{
     load::{verify::written_blocks::WrittenBlocks, worker::task::WorkerError},
@@ -16,7 +16,7 @@ use crate::{
         sampler::{Sampler, State},
         stop_signal::StopSignal,
         target_observers::{Observation, TargetObservers},
-        verify::{take_written, verify, workers_to_verify},
+        verify::{take_written_blocks, verify, workers_to_verify},
         worker_pool::{FinishedWorker, WorkerPool},
     },
     system::{
@@ -51,7 +51,7 @@ pub(crate) fn measure(run: &mut RunContext) -> Result<(Report, HostFacts), RunEr
         // The names of the run's loop devices are not known until this point.
         observers = accept(run, &mut host);
     }
-    let open = run.in_phase(Phase::Guard, |run| {
+    let open = run.run_in_phase(Phase::Guard, |run| {
         Ok(OpenTargets::open(run.targets, &run.plan.jobs)?)
     })?;
     observers.targets.examine(open.iter());
@@ -97,7 +97,7 @@ fn lay_out(run: &mut RunContext) -> Result<(), RunError> {
     if !run.any_job(has_layout) {
         return Ok(());
     }
-    run.in_phase(Phase::Layout, |run| {
+    run.run_in_phase(Phase::Layout, |run| {
         let data = LayoutData::new(LAYOUT_SEED);
         let mut fill = |path: &str, offset: u64, buffer: &mut [u8]| data.fill(path, offset, buffer);
         let sink = &mut *run.sink;
@@ -158,7 +158,7 @@ fn run_workers(
         window,
         observation,
     };
-    let written = take_written(&mut finished);
+    let written = take_written_blocks(&mut finished);
     let report = report(jobs, finished, context, run.sink.origin_ns)?;
     Ok((report, written))
 }

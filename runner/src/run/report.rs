@@ -50,7 +50,7 @@ pub(crate) struct ReportContext {
 /// `origin_ns`: start of the run (CLOCK_MONOTONIC, in ns).
 ///
 /// # Errors
-/// Returns the error of the first worker that could not start or continue.
+/// Returns the error from the first worker that could not start or continue.
 pub(crate) fn report(
     jobs: &[ResolvedJob],
     finished: Vec<FinishedWorker>,

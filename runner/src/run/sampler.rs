@@ -57,8 +57,8 @@ const POLL_NS: u64 = 50 * NS_PER_MS;
 const COUNTER_WAIT_NS: u64 = NS_PER_MS;
 /// Interval at which a worker that is blocked past its phase boundary is woken, in ns.
 const WAKE_INTERVAL_NS: u64 = NS_PER_MS / 2;
-/// How long a worker may stay blocked in a system call after its end time, in ns. The run then
-/// continues without the worker.
+/// How long a worker may stay blocked in a system call after its end time, in ns. After that, the
+/// run continues without the worker.
 const BLOCKED_NS: u64 = 5 * NS_PER_SECOND;
 /// Same as above, but after a stop request, which must complete within a second.
 const BLOCKED_AFTER_STOP_NS: u64 = 700 * NS_PER_MS;
@@ -71,7 +71,7 @@ pub(crate) struct MeasuredWindow {
     pub after: Counters,
     /// Whether the run was stopped.
     pub stopped: bool,
-    /// Indexes of the jobs that were ended by a job with `exitall`.
+    /// Indexes of the jobs that a job with `exitall` ended.
     pub ended_by_exitall: BTreeSet<usize>,
     /// Start of the window as Unix time in ms.
     pub started_at_ms: u64,
@@ -148,8 +148,8 @@ impl Sampler<'_, '_> {
     /// Starts the workers and samples until all of them are done.
     pub(crate) fn run(mut self) -> MeasuredWindow {
         self.pool.wait_until_ready();
-        // Start the window before any worker does I/O, so that it includes every I/O, however long
-        // the start takes.
+        // Start the window before any worker does I/O, so that it includes every I/O, no matter how
+        // long the start takes.
         if self.pool.has_ramp() {
             self.observers.targets.start_ramp();
         } else {
@@ -188,9 +188,10 @@ impl Sampler<'_, '_> {
         }
     }
 
-    /// Samples from `start_ns` until `end_ns`, or until all workers are done. Emits start and end
-    /// of the phase at their scheduled times, not when the counters were read. `before`: counters
-    /// at the start. Returns the counters at start and end, and the Unix time of the start in ms.
+    /// Samples from `start_ns` until `end_ns`, or until all workers are done. Emits the start and
+    /// end of the phase with their scheduled times, not when the counters were read. `before`:
+    /// counters at the start. Returns the counters at the start and end, and the Unix time of the
+    /// start in ms.
     fn sample_phase(
         &mut self,
         phase: Phase,
@@ -246,7 +247,7 @@ impl Sampler<'_, '_> {
                 // The last window has the same length as the others.
                 let next_ns = start_ns + (interval + 1) * self.interval_ns;
                 if self.state.stopped_ns.is_none() {
-                    self.state.arrivals.end_overloaded(self.pool, next_ns);
+                    self.state.arrivals.end_overloaded_jobs(self.pool, next_ns);
                 }
                 self.state.levels.push(self.sink.now_ms(), &sample);
                 self.observers
@@ -259,8 +260,8 @@ impl Sampler<'_, '_> {
                 self.sink.phase_at(phase, PhaseState::End, boundary_ns);
                 return (before, last.counters, started_at_ms);
             }
-            // Intervals that were missed (SIGSTOP, an overloaded host) are skipped, which results
-            // in one longer window.
+            // Intervals that were missed (SIGSTOP, an overloaded host) are skipped, resulting in
+            // one longer window.
             let elapsed_ns = Monotonic.now_ns().saturating_sub(start_ns);
             interval = (elapsed_ns / self.interval_ns + 1).max(interval + 1);
         }
@@ -325,7 +326,8 @@ impl Sampler<'_, '_> {
             if self.pool.has_failed() || self.state.problem.is_some() {
                 self.stop_workers(now_ns);
             }
-            self.pool.wake_late(now_ns.saturating_sub(WAKE_INTERVAL_NS));
+            self.pool
+                .wake_late_workers(now_ns.saturating_sub(WAKE_INTERVAL_NS));
             if now_ns >= due_ns {
                 return true;
             }

@@ -46,7 +46,7 @@ impl StopSignal {
         &self.requested
     }
 
-    /// 128 + the signal number, as in shells; `None` if no stop was requested.
+    /// 128 + the signal number, as in a shell; `None` if no stop was requested.
     pub fn exit_code(&self) -> Option<u8> {
         self.is_requested()
             .then(|| 128 + self.signal.load(Ordering::Relaxed) as u8)

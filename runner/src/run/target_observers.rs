@@ -27,13 +27,13 @@ use leadline_protocol::{
 };
 use std::{collections::BTreeMap, sync::Arc};
 
-/// Reason for missing counters with `probes=0`.
+/// Why counters are missing if `probes=0` is set.
 pub(crate) const NO_PROBES: &str = "disabled by probes=0";
 
 /// Minimum interval between two residency readings, as a multiple of the duration of a reading.
 const MIN_READING_INTERVAL: u64 = 100;
-/// Maximum number of targets in a report, because each one includes a residency map of a few
-/// hundred numbers.
+/// Maximum number of targets in a report. Limited because each target includes a residency map of a
+/// few hundred numbers.
 const MAX_REPORTED_TARGETS: usize = 128;
 
 #[derive(Default)]
@@ -43,7 +43,7 @@ pub(crate) struct TargetObservers {
     vmstat_start: Option<Writeback>,
     vmstat_end: Option<Writeback>,
     next_reading_ns: u64,
-    /// Dirty bytes of the targets at the start of the current phase; `None` if unknown.
+    /// The targets' dirty bytes at the start of the current phase; `None` if unknown.
     dirty_bytes_at_start: Option<u64>,
     transitions: TransitionDetector,
     request_trace: Option<RequestTrace>,
@@ -59,14 +59,14 @@ pub(crate) struct Observation {
     pub writeback: Option<Writeback>,
     pub requests: Option<Requests>,
     pub profile: Option<Profile>,
-    /// Bytes of the targets that were dirty or in writeback at the end.
+    /// Target bytes that were dirty or under writeback at the end.
     pub dirty_bytes: Option<u64>,
-    /// Missing numbers with the reasons.
+    /// Missing numbers, and the reason for each.
     pub absent: BTreeMap<String, String>,
 }
 
 impl TargetObservers {
-    /// Reads the initial state of the targets. Observes nothing if a job has `probes=0`.
+    /// Reads the targets' initial state. Observes nothing if a job sets `probes=0`.
     pub(crate) fn new(jobs: &[ResolvedJob]) -> Self {
         let mut observers = Self::default();
         if jobs.iter().any(|job| !job.probes) {
@@ -76,7 +76,7 @@ impl TargetObservers {
             return observers;
         }
         observers.targets = ObservedTarget::from_jobs(jobs);
-        observers.vmstat = observers.or_absent("writeback", VmStat::open());
+        observers.vmstat = observers.ok_or_record_absent("writeback", VmStat::open());
         let reason = if observers.targets.is_empty() {
             Some("ioengine=null does not use the page cache".into())
         } else {
@@ -110,7 +110,7 @@ impl TargetObservers {
         }
     }
 
-    /// Storage layers of the targets, if known; empty without probes.
+    /// The targets' storage layers, if known; empty if probes are disabled.
     pub(crate) fn layers_by_path(&self) -> BTreeMap<&str, Arc<StoredFile>> {
         let targets = self.targets.iter();
         targets
@@ -125,18 +125,19 @@ impl TargetObservers {
             let targets = jobs.iter().flat_map(|job| &job.targets);
             let devices = targets.filter_map(|target| target.device.clone()).collect();
             let host = Inventory::read(&Kernel::live());
-            self.request_trace = self.or_absent("requests", RequestTrace::begin(&host, &devices));
+            self.request_trace =
+                self.ok_or_record_absent("requests", RequestTrace::begin(&host, &devices));
             if let Some(reason) = self.absent.get("requests") {
                 self.absent.insert("throttled_ms".into(), reason.clone());
             }
         }
         if jobs.iter().any(|job| job.profile) {
-            self.profiler = self.or_absent("profile", Profiler::begin());
+            self.profiler = self.ok_or_record_absent("profile", Profiler::begin());
         }
     }
 
     /// Returns the value, or adds to `absent` why it is missing.
-    fn or_absent<T>(&mut self, what: &str, result: Result<T, String>) -> Option<T> {
+    fn ok_or_record_absent<T>(&mut self, what: &str, result: Result<T, String>) -> Option<T> {
         result
             .map_err(|reason| self.absent.insert(what.into(), reason))
             .ok()
@@ -219,7 +220,7 @@ impl TargetObservers {
         }
         let mut profile = None;
         if let Some(profiler) = self.profiler.take() {
-            profile = self.or_absent("profile", read_stacks(profiler, stop));
+            profile = self.ok_or_record_absent("profile", read_stacks(profiler, stop));
         }
         let targets = self.targets.into_iter().take(MAX_REPORTED_TARGETS);
         Observation {

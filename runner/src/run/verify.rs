@@ -30,8 +30,7 @@ pub(crate) struct WorkerToVerify {
     targets: Vec<OpenTarget>,
 }
 
-/// Duplicates the file descriptors of jobs with `verify`, because the originals are owned by the
-/// workers.
+/// Duplicates the file descriptors of jobs with `verify`, because the workers own the originals.
 pub(crate) fn workers_to_verify(
     jobs: &[ResolvedJob],
     open: &OpenTargets,
@@ -55,7 +54,7 @@ pub(crate) fn workers_to_verify(
 
 /// Takes the tables of written blocks of all workers. A worker that is blocked in a system call has
 /// none.
-pub(crate) fn take_written(finished: &mut [FinishedWorker]) -> Vec<Option<WrittenBlocks>> {
+pub(crate) fn take_written_blocks(finished: &mut [FinishedWorker]) -> Vec<Option<WrittenBlocks>> {
     let outcomes = finished.iter_mut().map(|worker| worker.result.as_mut());
     outcomes
         .map(|outcome| outcome.ok()?.written.take())
@@ -96,7 +95,7 @@ fn reason_not_to_run(run: &RunContext, report: &Report) -> Option<&'static str> 
     if run.stop.is_requested() {
         Some("the run was stopped before the blocks were read back")
     } else if report.errors.is_fatal() {
-        Some("an I/O of the run failed")
+        Some("one of the run's I/Os failed")
     } else if report.is_hung() {
         Some("the storage did not respond at the end of the run")
     } else {

@@ -53,7 +53,7 @@ use std::{
 const HEAD_START_NS: u64 = 5 * NS_PER_MS;
 /// Maximum time for a worker to wait for its last I/Os and close its files after its last phase.
 const RESULT_TIMEOUT: Duration = Duration::from_secs(2);
-/// Signal that interrupts a worker's system call and has no other effect.
+/// Signal that interrupts a worker's system call but has no other effect.
 const WAKE_SIGNAL: i32 = libc::SIGUSR1;
 /// Linux truncates thread names to 15 bytes.
 const MAX_THREAD_NAME: usize = 15;
@@ -209,7 +209,7 @@ impl WorkerPool {
     }
 
     /// Wakes workers that are blocked past the end of their phase.
-    pub(crate) fn wake_late(&self, now_ns: u64) {
+    pub(crate) fn wake_late_workers(&self, now_ns: u64) {
         for worker in &self.workers {
             if worker
                 .boundary_ns()
@@ -225,7 +225,7 @@ impl WorkerPool {
         for worker in &self.workers {
             worker.set_schedule(0, 0, 0);
         }
-        self.wake_late(Monotonic.now_ns());
+        self.wake_late_workers(Monotonic.now_ns());
     }
 
     /// `phase`: ramp or measure.
@@ -261,8 +261,8 @@ impl WorkerPool {
         jobs.zip(self.stats(phase))
     }
 
-    /// Waits for the workers. If a worker is still blocked in a system call, its result consists of
-    /// its shared statistics. `begin_ns` and `end_ns`: first I/O of the run and end of the
+    /// Waits for the workers. If a worker is still blocked in a system call, its result is taken
+    /// from its shared statistics. `begin_ns` and `end_ns`: first I/O of the run and end of the
     /// measurement.
     pub(crate) fn finish(
         self,
@@ -277,7 +277,12 @@ impl WorkerPool {
             .map(|(worker, silence)| {
                 let result = worker.result().unwrap_or_else(|| {
                     let timing = &jobs[worker.job].timing;
-                    Ok(blocked(&worker.progress, timing, &times_ns, &silence))
+                    Ok(blocked_outcome(
+                        &worker.progress,
+                        timing,
+                        &times_ns,
+                        &silence,
+                    ))
                 });
                 FinishedWorker {
                     job: worker.job,
@@ -293,7 +298,7 @@ impl WorkerPool {
 
 /// The outcome of a worker that is blocked in a system call. Its I/Os have been in flight at least
 /// since the sample in which they were first observed.
-fn blocked(
+fn blocked_outcome(
     progress: &Progress,
     timing: &TimingOptions,
     times_ns: &Range<u64>,
@@ -326,8 +331,8 @@ fn blocked(
 }
 
 /// The task and its barrier are created on the new thread, so that no other thread waits for the
-/// barrier if the thread cannot be started. The result comes through a channel, because the exit of
-/// a thread waits for all I/Os of its ring (io_uring_cancel_generic in io_uring/io_uring.c).
+/// barrier if the thread cannot be started. The result comes through a channel, because a thread's
+/// exit waits for all I/Os in its ring (io_uring_cancel_generic in io_uring/io_uring.c).
 fn start(
     name: &str,
     task: impl FnOnce() -> WorkerTask + Send + 'static,

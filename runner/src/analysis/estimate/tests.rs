@@ -6,8 +6,8 @@ use std::ops::RangeInclusive;
 
 const LAYER: StorageLayer = StorageLayer::Device;
 
-/// `found` of `samples` lookups were on the device, and all others in the page cache. Each lookup
-/// represents `weight` I/Os of 4 KiB.
+/// `found` of `samples` lookups found their data on the device, and all others found it in the page
+/// cache. Each lookup represents `weight` I/Os of 4 KiB.
 fn counts(found: u64, samples: u64, weight: u64) -> LayerCounts {
     let mut counts = LayerCounts {
         samples,
@@ -25,7 +25,7 @@ fn device(estimate: &LayerEstimate) -> Share {
     estimate.of(LAYER).unwrap().ios
 }
 
-fn estimated(found: u64, samples: u64, weight: u64) -> Share {
+fn estimated_share(found: u64, samples: u64, weight: u64) -> Share {
     device(&counts(found, samples, weight).estimate())
 }
 
@@ -42,7 +42,10 @@ fn with_bounds(low: f64, share: f64, high: f64) -> LayerEstimate {
 }
 
 fn assert_near(found: f64, expected: f64) {
-    assert!((found - expected).abs() < 1e-3, "{found}, not {expected}");
+    assert!(
+        (found - expected).abs() < 1e-3,
+        "found {found}, expected {expected}"
+    );
 }
 
 #[test]
@@ -56,20 +59,20 @@ fn shares_are_exact_if_every_io_was_looked_up() {
     }
 }
 
-/// Bounds from the closed forms of Wilson's interval for shares of 0, 0.5 and 1.
+/// Bounds from the closed form of the Wilson interval for shares of 0, 0.5 and 1.
 #[test]
 fn intervals_match_known_values() {
     // With large weights, the effective number of samples is the actual number, 100.
     let z2: f64 = 3.2905 * 3.2905;
-    let half = estimated(50, 100, 1_000_000);
+    let half = estimated_share(50, 100, 1_000_000);
     let width = 0.5 * (z2 / (100.0 + z2)).sqrt();
     assert_near(half.share, 0.5);
     assert_near(half.low, 0.5 - width);
     assert_near(half.high, 0.5 + width);
-    let none = estimated(0, 100, 1_000_000);
+    let none = estimated_share(0, 100, 1_000_000);
     assert_eq!((none.share, none.low), (0.0, 0.0));
     assert_near(none.high, z2 / (100.0 + z2));
-    let all = estimated(100, 100, 1_000_000);
+    let all = estimated_share(100, 100, 1_000_000);
     assert_eq!((all.share, all.high), (1.0, 1.0));
     assert_near(all.low, 100.0 / (100.0 + z2));
 }
@@ -77,7 +80,7 @@ fn intervals_match_known_values() {
 #[test]
 fn more_lookups_narrow_the_interval() {
     let width = |samples: u64, weight: u64| {
-        let share = estimated(samples / 4, samples, weight);
+        let share = estimated_share(samples / 4, samples, weight);
         assert!(share.low <= share.share && share.share <= share.high);
         share.high - share.low
     };
@@ -105,7 +108,7 @@ fn coverage(truth: f64, samples: u64, weight: u64, seed: u64) -> f64 {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let contains = |rng: &mut Xoshiro256PlusPlus| {
         let found = (0..samples).filter(|_| rng.random_bool(truth)).count() as u64;
-        let share = estimated(found, samples, weight);
+        let share = estimated_share(found, samples, weight);
         (share.low..=share.high).contains(&truth)
     };
     let hits = (0..RUNS).filter(|_| contains(&mut rng)).count();
@@ -160,7 +163,7 @@ fn workers_are_weighted_by_their_ios() {
 }
 
 #[test]
-fn merging_one_or_no_workers_changes_nothing() {
+fn merging_zero_or_one_worker_changes_nothing() {
     let one = counts(30, 100, 50).estimate();
     let merged_one = merged([(5000, one.clone())].into_iter().map(part)).unwrap();
     let (found, expected) = (device(&merged_one), device(&one));
@@ -171,7 +174,7 @@ fn merging_one_or_no_workers_changes_nothing() {
 }
 
 #[test]
-fn errors_of_workers_are_independent() {
+fn worker_errors_are_independent() {
     let one = || (1000, with_bounds(0.4, 0.5, 0.6));
     let of = |workers: usize| {
         let parts: Vec<_> = (0..workers).map(|_| one()).collect();
@@ -212,7 +215,7 @@ fn ios_of_an_unknown_worker_are_unknown() {
     assert_near(unknown.ios.share, 0.25);
 }
 
-/// A part with I/Os of 4 KiB.
+/// A part whose I/Os are 4 KiB each.
 fn part((ios, estimate): (u64, LayerEstimate)) -> PartEstimate {
     PartEstimate {
         ios,
@@ -222,7 +225,7 @@ fn part((ios, estimate): (u64, LayerEstimate)) -> PartEstimate {
 }
 
 #[test]
-fn shares_of_bytes_are_weighted_by_size() {
+fn byte_shares_are_weighted_by_size() {
     // 1 MiB reads from the page cache, and 512-byte reads from the device.
     let layer = |of: StorageLayer| {
         let mut counts = LayerCounts {

@@ -14,7 +14,7 @@ use leadline_protocol::{
 use serde_json::json;
 
 /// Whether a relevant job has a ramp. Residency is read after the ramp, at the start of the
-/// measured window, so it does not show the state before the job's first I/O.
+/// measured window, so it does not reflect the state before the job's first I/O.
 fn has_ramp(context: &Context, is_relevant: impl Fn(&ResolvedJob) -> bool) -> bool {
     context.any_job(|job| job.timing.ramp_ms > 0 && job.mode != Mode::Null && is_relevant(job))
 }
@@ -50,8 +50,8 @@ pub(crate) fn warm_cache(context: &Context) -> Option<Finding> {
     .with_rerun(rerun::cold(patch))
 }
 
-/// Reports dirty pages, which `invalidate` keeps because it drops only clean pages. After a ramp
-/// with writes, which may have dirtied the pages, nothing is reported.
+/// Reports dirty pages, which `invalidate` keeps because it drops only clean pages. Skipped after a
+/// ramp with writes, because the ramp may have dirtied the pages.
 pub(crate) fn invalidate_keeps_dirty(context: &Context) -> Option<Finding> {
     let mut dirty = 0;
     for target in &context.report.targets {
@@ -75,7 +75,7 @@ pub(crate) fn invalidate_keeps_dirty(context: &Context) -> Option<Finding> {
         "invalidate_keeps_dirty",
         sentence,
         json!({"dirty_bytes": dirty}),
-        "Set cache_state=cold, which writes them first.",
+        "Set cache_state=cold, which writes dirty pages back first.",
     )
     .with_rerun(rerun::cold(json!({"cache_state": "cold"})))
 }
@@ -89,7 +89,7 @@ pub(crate) fn raw_buffered(context: &Context) -> Option<Finding> {
         memory.end.buffers.saturating_sub(memory.start.buffers)
     });
     let sentence = format!(
-        "The device was accessed through its page cache: the kernel counts it as Buffers (up by {}), not as Cached, and drops it when the last program closes the device.",
+        "The device was accessed through its page cache: the kernel counts the cached pages as Buffers (up by {}), not as Cached, and drops them when the last program closes the device.",
         bytes(grown)
     );
     Finding::new(
@@ -107,7 +107,7 @@ pub(crate) fn loop_without_direct_io(context: &Context) -> Option<Finding> {
     let target = targets.find(|target| target.direct.loop_direct_io == Some(false))?;
     let name = target.device.as_deref().unwrap_or("The loop device");
     let sentence = format!(
-        "{name} accesses its backing file through the page cache of this host, even with direct=1."
+        "{name} accesses its backing file through this host's page cache, even with direct=1."
     );
     let severity = if context.any_job(|job| job.direct) {
         Serious
@@ -125,8 +125,8 @@ pub(crate) fn loop_without_direct_io(context: &Context) -> Option<Finding> {
     Some(finding.with_command(command))
 }
 
-/// Returns the command for a loop device or a partition of one; `None` for other devices above the
-/// loop device, which must be set up again.
+/// Returns the command for a loop device or a partition of one; `None` for other devices stacked on
+/// a loop device, because the stack must be recreated.
 fn loop_direct_io_command(device: &str) -> Option<String> {
     let digits: String = device
         .strip_prefix("loop")?

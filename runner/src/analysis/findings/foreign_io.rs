@@ -33,13 +33,13 @@ pub(crate) fn foreign_io(context: &Context) -> Option<Finding> {
         "foreign_io",
         sentence,
         json!({"read_bytes": read, "write_bytes": written}),
-        "Find the programs that use the device (iotop -o, pidstat -d 1), and run again when it is idle.",
+        "Find the programs that use the device (iotop -o, pidstat -d 1), and run again when the device is idle.",
     )
     .with_rerun(rerun::unchanged())
 }
 
-/// Bytes that the device transferred for other programs; 0 if they cannot be distinguished. In a
-/// direction without jobs, these are all device bytes in excess of this process's bytes.
+/// Bytes that the device transferred for other programs; 0 if they cannot be distinguished. If no
+/// job uses the direction, these are all device bytes in excess of this process's bytes.
 fn foreign_bytes(context: &Context, direction: Direction) -> u64 {
     if let Some(analysis) = context.direction(direction) {
         let is_known = analysis.evidence.own_bytes.is_ok();

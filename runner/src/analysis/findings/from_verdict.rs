@@ -4,7 +4,7 @@ use crate::analysis::{
     context::{Context, DirectionAnalysis},
     findings::rerun,
     verdict::{
-        evidence::{Evidence, targets::falls_back},
+        evidence::{Evidence, targets::falls_back_to_page_cache},
         threshold::NEGLIGIBLE,
     },
 };
@@ -70,11 +70,11 @@ fn class_finding(context: &Context, analysis: &DirectionAnalysis) -> Option<Find
                 Warning,
                 "readahead",
                 sentence,
-                "Set direct=1 for I/Os of this size, or fadvise_hint=random to disable readahead.",
+                "Set direct=1 to issue I/Os of this size, or fadvise_hint=random to disable readahead.",
             )
             .with_rerun(rerun::direct())
         }
-        VerdictClass::Mixed if is_cached_read(analysis) => {
+        VerdictClass::Mixed if is_partly_cached_read(analysis) => {
             let percent = analysis.shares.page_cache * 100.0;
             let sentence =
                 format!("{percent:.1} % of the reads were served from memory, not from {name}.");
@@ -110,7 +110,7 @@ fn class_finding(context: &Context, analysis: &DirectionAnalysis) -> Option<Find
                 sentence,
                 "Overwrites that use the filesystem block size cause the least additional I/O; a raw device has no metadata.",
             );
-            match less_amplified(context, evidence) {
+            match rerun_with_less_amplification(context, evidence) {
                 Some(rerun) => finding.with_rerun(rerun),
                 None => Some(finding),
             }
@@ -119,8 +119,8 @@ fn class_finding(context: &Context, analysis: &DirectionAnalysis) -> Option<Find
     }
 }
 
-/// Buffered reads that the page cache served in part.
-fn is_cached_read(
+/// Whether the page cache served some of the buffered reads.
+fn is_partly_cached_read(
     DirectionAnalysis {
         evidence, shares, ..
     }: &DirectionAnalysis,
@@ -130,7 +130,7 @@ fn is_cached_read(
 }
 
 /// A rerun that avoids the known cause of the additional transfers.
-fn less_amplified(context: &Context, evidence: &Evidence) -> Option<rerun::Rerun> {
+fn rerun_with_less_amplification(context: &Context, evidence: &Evidence) -> Option<rerun::Rerun> {
     match (evidence.direction, evidence.metadata_reason) {
         // A patch applies to all jobs, and read-only jobs cannot overwrite.
         (Direction::Write, Some(_)) => {
@@ -165,7 +165,8 @@ fn direct_io_fallback(context: &Context, analysis: &DirectionAnalysis) -> Option
             job.direct && evidence.direction.is_used_by(job) && target.jobs.contains(&job.name)
         })
     };
-    let target = targets.find(|target| is_direct(target) && falls_back(evidence.direction, target));
+    let target = targets
+        .find(|target| is_direct(target) && falls_back_to_page_cache(evidence.direction, target));
     if shares.page_cache < NEGLIGIBLE.value && target.is_none() {
         return None;
     }
@@ -178,7 +179,7 @@ fn direct_io_fallback(context: &Context, analysis: &DirectionAnalysis) -> Option
         "direct_io_fallback",
         sentence,
         numbers(evidence),
-        "Use a file on ext4 or xfs, or on btrfs a new file with nodatacow.",
+        "Use a file on ext4 or xfs, or a new file with nodatacow on btrfs.",
     );
     Some(finding.with_command(target.and_then(nodatacow_command)))
 }
@@ -191,11 +192,11 @@ fn nodatacow_command(target: &TargetReport) -> Option<String> {
         return None;
     }
     let directory = Path::new(&target.path).parent()?.to_str()?;
-    Some(format!("chattr +C {}", shell_word(directory)))
+    Some(format!("chattr +C {}", quote_for_shell(directory)))
 }
 
-/// Quotes a shell word.
-fn shell_word(text: &str) -> String {
+/// Quotes a word for a shell.
+fn quote_for_shell(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 

@@ -54,7 +54,7 @@ pub(crate) fn thermal_throttling(context: &Context) -> Option<Finding> {
         return None;
     }
     let sentence =
-        format!("The CPUs were thermally throttled {times} times, which lowers the results.");
+        format!("The CPUs were thermally throttled {times} times, which reduced performance.");
     Finding::new(
         Warning,
         "thermal_throttling",
@@ -85,7 +85,7 @@ pub(crate) fn host_changed(context: &Context) -> Option<Finding> {
         "host_changed",
         sentence,
         json!({"changes": changes}),
-        "Repeat the run, and find out which program changes the setting (such as udev, tuned or a power daemon).",
+        "Find out which program changes the setting (such as udev, tuned or a power daemon), and run again.",
     );
     finding.with_rerun(rerun::unchanged())
 }

@@ -1,4 +1,4 @@
-//! IOPS that changed to another level during the measurement.
+//! IOPS that shifted to a different level during the measurement.
 
 use crate::analysis::context::Context;
 use leadline_protocol::{
@@ -13,8 +13,9 @@ use serde_json::json;
 /// Workers with the same runtime end within this time of each other, in ms.
 const END_TOLERANCE_MS: f64 = 500.0;
 
-/// The largest change. Ignores changes between device and memory, which are part of the verdict,
-/// and runs whose jobs end at different times, because each end changes the level by design.
+/// Reports the largest shift. Ignores shifts between device and memory, which are part of the
+/// verdict, and runs whose jobs end at different times, because the level shifts whenever a job
+/// ends.
 pub(crate) fn level_changed(context: &Context) -> Option<Finding> {
     let report = context.report;
     let is_shorter = |job: &JobReport| job.duration_ms < report.duration_ms - END_TOLERANCE_MS;

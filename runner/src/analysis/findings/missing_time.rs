@@ -15,7 +15,7 @@ use serde_json::json;
 /// as lower bounds.
 const NOTABLE_NS: u64 = 1_000_000_000;
 
-/// Reports the job with the longest stalled time.
+/// Reports the job that was stalled for the largest share of its time.
 pub(crate) fn stalled(context: &Context) -> Option<Finding> {
     let jobs = context.report.jobs.iter();
     let stalled = jobs.filter_map(|job| Some((job, job.stalls.as_ref()?)));
@@ -24,7 +24,7 @@ pub(crate) fn stalled(context: &Context) -> Option<Finding> {
         .max_by(|a, b| a.1.share.total_cmp(&b.1.share))?;
     let has_failed = context.report.stalled_job().is_some();
     let sentence = format!(
-        "No I/O of {} completed for {} of {}; the longest stall took {}.",
+        "No I/O from {} completed for {} of {}; the longest stall lasted {}.",
         if job.workers > 1 {
             format!("one worker of job {}", job.name)
         } else {
@@ -44,7 +44,7 @@ pub(crate) fn stalled(context: &Context) -> Option<Finding> {
             "longest_ms": stalls.longest_ms,
             "stalled_workers": stalls.workers,
         }),
-        "Check the kernel log (dmesg) for resets and timeouts of the device.",
+        "Check the kernel log (dmesg) for device resets and timeouts.",
     ))
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn runner_paused(context: &Context) -> Option<Finding> {
         PauseCause::NotScheduled => "it was stopped or frozen, or the host was overloaded",
     };
     let sentence = format!(
-        "The runner did not run for {}: {cause}. The I/Os in flight show this time as latency.",
+        "The runner did not run for {}: {cause}. The latency of the I/Os in flight includes this time.",
         duration(paused_ms)
     );
     Finding::new(
@@ -95,6 +95,6 @@ pub(crate) fn unfinished_ios(context: &Context) -> Option<Finding> {
         "unfinished_ios",
         sentence,
         json!({"unfinished_ios": ios, "oldest_ms": oldest_ns as f64 / 1e6}),
-        "Run longer, so that the slowest I/Os complete.",
+        "Run longer to let the slowest I/Os complete.",
     ))
 }

@@ -1,6 +1,6 @@
 //! Answers to the questions behind published test recipes, such as "is this disk fast enough for
 //! etcd?". Each question is recognized from the shape of the jobs (`table`), not from their names.
-//! It is answered only if all I/Os of the run reached a device: a result from memory does not
+//! It is answered only if all of the run's I/Os reached a device: a result from memory does not
 //! answer it.
 
 mod answer;
@@ -33,7 +33,7 @@ pub(crate) fn answered(context: &Context) -> Option<Finding> {
     }
     let report = context.report;
     let answer = (question.answer)(&workload, report)?;
-    // A disk may be faster in the first seconds, so most limits do not apply to short runs.
+    // A disk may be faster for the first few seconds, so most limits do not apply to short runs.
     let is_short = report.duration_ms < SHORT_RUN_MS as f64;
     let limits = question.limits.iter();
     let limits: Vec<_> = limits
@@ -48,8 +48,9 @@ pub(crate) fn answered(context: &Context) -> Option<Finding> {
         sentence = format!("{sentence} {comparison}");
         all_met &= limit.is_met(value);
     }
-    if !all_met && let Some(code) = slowed_by(context) {
-        sentence += &format!(" But the disk may be faster: other causes slowed this run ({code}).");
+    if !all_met && let Some(code) = slowdown_cause(context) {
+        sentence +=
+            &format!(" The disk may be faster, however: other causes slowed this run ({code}).");
     }
     let remedy = remedy(&limits, question.advice);
     Some(Finding::new(
@@ -61,8 +62,8 @@ pub(crate) fn answered(context: &Context) -> Option<Finding> {
     ))
 }
 
-/// Returns a finding that something other than the storage slowed the run.
-fn slowed_by(context: &Context) -> Option<String> {
+/// Returns the code of a finding that reports that something other than the storage slowed the run.
+fn slowdown_cause(context: &Context) -> Option<String> {
     let causes = [
         missing_time::runner_paused,
         saturation::cpu_bound,
@@ -104,8 +105,7 @@ fn is_answerable(context: &Context, workload: &Workload, min_ios: u64) -> bool {
     .all(|(_, direction, ios)| count(ios) >= min_ios && is_from_device(context, direction))
 }
 
-/// Whether the run was completed as requested: it was not stopped, and no I/O failed or was too
-/// slow.
+/// Whether the run completed as requested: it was not stopped, and no I/O failed or was too slow.
 fn is_complete(report: &Report) -> bool {
     use EndedBy::*;
     let has_ended = matches!(
@@ -123,7 +123,9 @@ fn is_from_device(context: &Context, direction: Direction) -> bool {
 
 /// The finding code of the question that the jobs match.
 #[cfg(test)]
-pub(crate) fn code_of(jobs: &[leadline_protocol::plan::job::ResolvedJob]) -> Option<&'static str> {
+pub(crate) fn question_code(
+    jobs: &[leadline_protocol::plan::job::ResolvedJob],
+) -> Option<&'static str> {
     let workload = Workload::of(jobs)?;
     let mut questions = QUESTIONS.iter();
     let question = questions.find(|question| (question.is_asked)(&workload))?;

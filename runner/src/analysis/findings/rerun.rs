@@ -18,7 +18,7 @@ const DATA_OPTIONS: &[&str] = &[
 ];
 
 /// Sets options to null, which removes them from the job.
-fn without(mut patch: Value, options: &[&str]) -> Value {
+fn clear_options(mut patch: Value, options: &[&str]) -> Value {
     for option in options {
         patch[*option] = Value::Null;
     }
@@ -29,32 +29,32 @@ pub(crate) fn direct() -> Rerun {
     ("Rerun direct", json!({"direct": 1}))
 }
 
-/// Plans reject this rerun if another program created the file.
+/// The plan rejects this rerun if another program created the file.
 pub(crate) fn written() -> Rerun {
-    let patch = without(json!({"file_state": "written"}), FILE_OPTIONS);
+    let patch = clear_options(json!({"file_state": "written"}), FILE_OPTIONS);
     ("Rerun after writing the file", patch)
 }
 
-/// Must be used only if every job of the run writes.
+/// Use only if every job in the run writes.
 pub(crate) fn overwrite() -> Rerun {
-    let patch = without(json!({"file_state": "overwrite"}), FILE_OPTIONS);
+    let patch = clear_options(json!({"file_state": "overwrite"}), FILE_OPTIONS);
     ("Rerun as overwrite", patch)
 }
 
 /// `is_read`: whether the run read data that was written earlier. If so, the file must be
 /// rewritten.
 pub(crate) fn incompressible(is_read: bool) -> Rerun {
-    let mut patch = without(json!({"refill_buffers": 1}), DATA_OPTIONS);
+    let mut patch = clear_options(json!({"refill_buffers": 1}), DATA_OPTIONS);
     if is_read {
         patch["file_state"] = json!("written");
-        patch = without(patch, FILE_OPTIONS);
+        patch = clear_options(patch, FILE_OPTIONS);
     }
     ("Rerun with incompressible data", patch)
 }
 
 /// `patch`: options to set in addition to an empty page cache.
 pub(crate) fn cold(patch: Value) -> Rerun {
-    ("Rerun cold", without(patch, CACHE_OPTIONS))
+    ("Rerun cold", clear_options(patch, CACHE_OPTIONS))
 }
 
 pub(crate) fn unchanged() -> Rerun {
@@ -137,7 +137,7 @@ mod tests {
                     .any(|problem| problem.code == "conflicting_options")
             };
             assert!(
-                is_rejected(&state) && !is_rejected(&without(state.clone(), removed)),
+                is_rejected(&state) && !is_rejected(&clear_options(state.clone(), removed)),
                 "{state} {options}"
             );
         }

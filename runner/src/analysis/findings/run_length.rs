@@ -37,7 +37,7 @@ pub(crate) fn short_run(context: &Context) -> Option<Finding> {
         return None;
     }
     let (severity, sentence) = if ended_during_ramp(context) {
-        let sentence = "All I/O was complete before the end of ramp_time, so nothing was measured.";
+        let sentence = "All I/O completed before ramp_time ended, so nothing was measured.";
         (Serious, sentence.to_owned())
     } else {
         let sentence = format!("The run was short: {}.", duration(duration_ms));

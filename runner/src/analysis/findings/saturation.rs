@@ -77,7 +77,7 @@ fn mean_depth(jobs: &[ResolvedJob]) -> f64 {
 }
 
 /// Whether every job can have twice the largest `numjobs`. Plans reject more workers than
-/// `MAX_WORKERS`, and regions that several workers write and verify.
+/// `MAX_WORKERS`, and regions that multiple workers write and verify.
 fn can_add_jobs(jobs: &[ResolvedJob]) -> bool {
     let is_shared = |job: &ResolvedJob| {
         job.targets
@@ -91,22 +91,22 @@ fn can_add_jobs(jobs: &[ResolvedJob]) -> bool {
     };
     let is_rejected =
         |job: &ResolvedJob| job.pattern.rw.destroys() && needs_own_region(job) && is_shared(job);
-    let workers = u64::from(doubled(jobs)) * jobs.len() as u64;
+    let workers = u64::from(doubled_numjobs(jobs)) * jobs.len() as u64;
     workers <= u64::from(MAX_WORKERS) && !jobs.iter().any(is_rejected)
 }
 
 /// Twice the largest `numjobs`, because a patch applies to all jobs.
-fn doubled(jobs: &[ResolvedJob]) -> u32 {
+fn doubled_numjobs(jobs: &[ResolvedJob]) -> u32 {
     2 * jobs.iter().map(|job| job.numjobs).max().unwrap_or(1)
 }
 
 fn with_more_jobs(finding: Finding, jobs: &[ResolvedJob]) -> Option<Finding> {
-    let (label, patch) = rerun::with_jobs(doubled(jobs));
+    let (label, patch) = rerun::with_jobs(doubled_numjobs(jobs));
     finding.with_rerun((&label, patch))
 }
 
-/// Either the runner fully used its CPUs, or its threads waited for a CPU. Jobs that poll use their
-/// CPUs fully even while waiting for the device.
+/// Either the runner fully used its CPUs, or its threads waited for a CPU. Polling jobs keep their
+/// CPUs fully busy even while waiting for the device.
 pub(crate) fn cpu_bound(context: &Context) -> Option<Finding> {
     let polls =
         |job: &ResolvedJob| job.ring.spin_us > 0 || job.ring.hipri || job.ring.sqthread_poll;
@@ -135,7 +135,7 @@ pub(crate) fn cpu_bound(context: &Context) -> Option<Finding> {
         return None;
     }
     let sentence = format!(
-        "All CPUs of this host were busy ({host:.0} %), and the runner used {runner:.0} % of one CPU: its I/Os waited for a CPU."
+        "All CPUs on this host were busy ({host:.0} %), and the runner used {runner:.0} % of one CPU: its I/Os waited for a CPU."
     );
     Finding::new(
         Warning,

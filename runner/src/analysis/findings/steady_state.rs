@@ -24,7 +24,7 @@ pub(crate) fn not_reached(context: &Context) -> Option<Finding> {
     }
 }
 
-pub(crate) fn without_io(context: &Context) -> Option<Finding> {
+pub(crate) fn steady_without_io(context: &Context) -> Option<Finding> {
     let mut jobs = steady_states(context);
     let (_, job, _) = jobs.find(|(_, _, result)| {
         let window = result.window.filter(|_| result.attained);

@@ -77,7 +77,7 @@ fn reason(job: &JobReport, verify: &VerifyReport) -> Option<String> {
     }
     let cached = verify.cached_bytes.filter(|cached| *cached > 0)?;
     Some(format!(
-        "{} of job {name} stayed in the page cache and were read back from there, not from the device.",
+        "{} of job {name}'s data was read back from the page cache, not from the device.",
         bytes(cached)
     ))
 }

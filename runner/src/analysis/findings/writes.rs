@@ -101,8 +101,8 @@ pub(crate) fn overwrite(context: &Context) -> Option<Finding> {
     ))
 }
 
-/// The kernel reads a page that is not cached before a buffered write to a part of it, and before a
-/// write through a mapping.
+/// Before a buffered write to part of an uncached page, or a write through a mapping, the kernel
+/// reads the page.
 pub(crate) fn read_before_write(context: &Context) -> Option<Finding> {
     let read = context.report.storage?.read_bytes;
     let written = context.report.write.bytes;
@@ -127,7 +127,7 @@ pub(crate) fn read_before_write(context: &Context) -> Option<Finding> {
         "read_before_write",
         sentence,
         json!({"read_bytes": read, "written_bytes": written}),
-        "Write whole pages, not through a mapping, or set direct=1.",
+        "Write whole pages without mapping the file, or set direct=1.",
     ))
 }
 

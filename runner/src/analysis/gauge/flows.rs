@@ -14,7 +14,7 @@ use std::ops::Add;
 const NOT_LOOKED_UP: &str = "I/Os are not looked up";
 const UNKNOWN_VERDICT: &str = "the verdict is unknown";
 
-/// The flows of one direction or the sum of several directions.
+/// The flows in one direction, or the sum over multiple directions.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Flows {
     pub(super) issued: LayerFlow,
@@ -113,7 +113,7 @@ impl ServedIos {
 
     /// Trims have neither lookups nor a verdict. Trims that the device did not discard were served
     /// by the filesystem, which only frees blocks.
-    fn of_trims(issued: LayerFlow, discarded: LayerFlow) -> Self {
+    fn from_trims(issued: LayerFlow, discarded: LayerFlow) -> Self {
         let share = discarded.bytes.min(issued.bytes) as f64 / issued.bytes.max(1) as f64;
         Self::from_shares(issued.ios, 0.0, 1.0 - share, share)
     }
@@ -192,7 +192,7 @@ impl Flows {
     /// Sets the field that is counted differently for trims.
     pub(super) fn with_trim_fields(self) -> Self {
         let served = self.reached.map_or_else(Served::default, |discarded| {
-            Served::Ios(ServedIos::of_trims(self.issued, discarded))
+            Served::Ios(ServedIos::from_trims(self.issued, discarded))
         });
         Self { served, ..self }
     }
@@ -201,7 +201,7 @@ impl Flows {
         self.issued.ios > 0
     }
 
-    /// The sum of two flows. A direction without I/O contributes only its foreign I/O.
+    /// The sum of two flows. An unused direction contributes only its foreign I/O.
     pub(super) fn merge(self, other: Self) -> Self {
         let foreign = self.foreign + other.foreign;
         if !other.is_used() {

@@ -1,4 +1,4 @@
-//! Notes that describe briefly how each layer changed the flow.
+//! Short notes on how each layer changed the flow.
 
 use crate::analysis::{gauge::flows::Flows, verdict::threshold::NEGLIGIBLE};
 use leadline_protocol::{
@@ -57,7 +57,7 @@ fn page_cache(flows: &Flows) -> Option<String> {
         return Some(note.into());
     }
     if ios < share / 2.0 {
-        let merged = two_digits(share / ios);
+        let merged = format_two_digits(share / ios);
         return Some(if is_write {
             format!("merged: {merged} writes into one")
         } else {
@@ -65,7 +65,7 @@ fn page_cache(flows: &Flows) -> Option<String> {
         });
     }
     if share > AMPLIFIED {
-        return Some(format!("{} × the issued bytes", two_digits(share)));
+        return Some(format!("{} × the issued bytes", format_two_digits(share)));
     }
     let kept = ((1.0 - share) * 100.0).round();
     let layer = if is_write {
@@ -92,14 +92,14 @@ fn below_cache(flows: &Flows, past_cache: LayerFlow, reached: LayerFlow) -> Opti
     if more > AMPLIFIED {
         return Some(format!(
             "amplified {} × by the journal, metadata or other programs",
-            two_digits(more)
+            format_two_digits(more)
         ));
     }
     let is_merged = ios < MERGED && ratio(past_cache.bytes, issued) >= NEGLIGIBLE.value;
     is_merged.then(|| {
         format!(
             "merged: {} into one",
-            two_digits(ratio(past_cache.ios, reached.ios))
+            format_two_digits(ratio(past_cache.ios, reached.ios))
         )
     })
 }
@@ -116,7 +116,7 @@ fn ratio(part: u64, whole: u64) -> f64 {
 }
 
 /// Two significant digits, without trailing zeros.
-fn two_digits(value: f64) -> String {
+fn format_two_digits(value: f64) -> String {
     let magnitude = value.log10().floor() as i32;
     let unit = 10f64.powi(magnitude - 1);
     let rounded = (value / unit).round() * unit;

@@ -225,7 +225,10 @@ fn gauges_without_verdict() {
         ),
     ] {
         let gauge = total(&counters, modes);
-        assert_eq!(gauge.served_by, None, "{name}: bytes do not show the layer");
+        assert_eq!(
+            gauge.served_by, None,
+            "{name}: bytes do not reveal the layer"
+        );
         assert!(gauge.served_by_unknown.is_some(), "{name}");
         assert_eq!(note(&gauge, layer), expected, "{name}");
     }
@@ -284,7 +287,7 @@ fn null_engine_reaches_no_layer() {
 /// A half-cached file: the kernel reads 25 KiB per miss, so the device transfers more bytes than
 /// were issued although memory serves two of three I/Os.
 #[test]
-fn the_serving_layer_depends_on_ios_and_not_on_bytes() {
+fn the_serving_layer_depends_on_ios_not_bytes() {
     let mut counters = reads(flow(3000, 12_000 * KIB), device(1000, 25_000 * KIB));
     assert_eq!(total(&counters, BUFFERED).served_by, None);
     counters.read.shares = shares(0.67, 0.0, 0.33);

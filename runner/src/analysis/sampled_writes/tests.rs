@@ -14,7 +14,7 @@ fn by_layer(ios: &[(StorageLayer, u64)]) -> [u64; StorageLayer::COUNT] {
     counts
 }
 
-/// Writes that each made one page dirty.
+/// Writes that each dirtied one page.
 fn dirtying(ios: u64) -> SampledWrites {
     SampledWrites {
         samples: 100,
@@ -68,7 +68,7 @@ fn shares_follow_the_pages_that_were_written_back() {
         shares(0.75, 0.25),
     );
     // The window starts with dirty pages from earlier windows. More pages are written back than the
-    // window's writes make dirty, because writers wait for writeback.
+    // window's writes dirtied, because writers wait for writeback.
     let falling = pages(50_000 * PAGE, 48_000 * PAGE);
     check("dirty limit", dirtying(1000), falling, shares(0.0, 1.0));
     let steady = pages(50_000 * PAGE, 50_000 * PAGE);

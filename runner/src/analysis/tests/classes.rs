@@ -38,7 +38,7 @@ fn reads() {
         ("a few large reads", seq, true, (4, 65_536), (1024, 262_144), Device, &[Split]),
         ("cold random reads, no readahead", rand, false, (100_000, 4), (99_500, 398_000), Device, &[]),
         ("unused readahead", rand, false, (10_000, 4), (10_000, 320_000), Device, &[Amplified]),
-        ("metadata of a small run", rand, false, (100, 4), (120, 2000), Device, &[]),
+        ("metadata in a small run", rand, false, (100, 4), (120, 2000), Device, &[]),
         ("half in memory", rand, false, (10_000, 4), (5000, 20_000), Mixed, &[]),
         ("adjacent direct reads, merged", seq, true, (10_000, 4), (1250, 40_000), Device, &[Merged]),
         ("direct reads of holes", rand, true, (10_000, 4), (0, 0), Unwritten, &[]),

@@ -1,7 +1,7 @@
 //! Tests of samples and counters that contradict each other.
 
 use crate::analysis::tests::{
-    limits::{all_from, assert_class, assert_contains, assert_share, reads, share_of},
+    limits::{assert_class, assert_contains, assert_share, reads, share_of, with_all_ios_from},
     *,
 };
 use StorageLayer::{Device, PageCache, Unknown, Unwritten};
@@ -10,7 +10,7 @@ use StorageLayer::{Device, PageCache, Unknown, Unwritten};
 fn direct_reads_missing_from_all_counters_are_disputed() {
     for (process_kib, device_kib) in [(0, 0), (20_000, 20_000), (0, 40_000)] {
         let verdict = assert_class(
-            &all_from(reads(true, process_kib, device_kib), Device),
+            &with_all_ios_from(reads(true, process_kib, device_kib), Device),
             VerdictClass::Unknown,
         );
         assert!(verdict.shares.is_empty());
@@ -27,7 +27,7 @@ fn direct_reads_missing_from_all_counters_are_disputed() {
 #[test]
 fn direct_reads_that_the_device_did_not_count_are_disputed() {
     let verdict = assert_class(
-        &all_from(reads(true, 40_000, 0), Device),
+        &with_all_ios_from(reads(true, 40_000, 0), Device),
         VerdictClass::Unknown,
     );
     assert_contains(&verdict, "vda transferred 0 B for 39.1 MiB issued");
@@ -53,26 +53,26 @@ fn the_process_counter_is_named_if_it_contradicts_the_sample() {
             reads(direct, process_kib, 40_000),
             json!({"fadvise_hint": "random"}),
         );
-        let verdict = assert_class(&all_from(run, layer), VerdictClass::Unknown);
+        let verdict = assert_class(&with_all_ios_from(run, layer), VerdictClass::Unknown);
         assert_contains(&verdict, numbers);
     }
 }
 
 #[test]
-fn a_small_dispute_is_an_unknown_share() {
+fn a_small_contradiction_becomes_an_unknown_share() {
     let verdict = assert_class(
-        &all_from(reads(true, 38_000, 38_000), Device),
+        &with_all_ios_from(reads(true, 38_000, 38_000), Device),
         VerdictClass::Device,
     );
     assert_share(&verdict, Device, 0.95);
     assert_share(&verdict, Unknown, 0.05);
 }
 
-/// The process counters show all issued bytes, with direct I/O.
+/// The process counters include all issued bytes; the I/O is direct.
 #[test]
 fn counted_reads_of_sampled_holes_are_disputed() {
     assert_class(
-        &all_from(reads(true, 40_000, 40_000), Unwritten),
+        &with_all_ios_from(reads(true, 40_000, 40_000), Unwritten),
         VerdictClass::Unknown,
     );
 }
@@ -85,7 +85,7 @@ fn counted_reads_of_sampled_cached_pages_are_disputed() {
         reads(false, 40_000, 40_000),
         json!({"fadvise_hint": "random"}),
     );
-    assert_class(&all_from(run, PageCache), VerdictClass::Unknown);
+    assert_class(&with_all_ios_from(run, PageCache), VerdictClass::Unknown);
 }
 
 /// Another program evicted the file repeatedly, so pages were gone when they were read shortly

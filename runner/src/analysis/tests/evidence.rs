@@ -1,4 +1,4 @@
-//! Verdicts that depend on more evidence than the device counters.
+//! Verdicts that depend on evidence other than the device counters.
 
 use crate::analysis::tests::*;
 use ModifierKind::{Amplified, Deferred, Foreign};
@@ -208,14 +208,14 @@ fn older_dirty_data_is_not_amplification() {
     assert_eq!(kinds, [Deferred]);
 }
 
-fn without_storage(report: &mut Report) {
+fn without_process_counters(report: &mut Report) {
     report.storage = None;
     report
         .absent
         .insert("storage".into(), "/proc/self/io cannot be read".into());
 }
 
-fn uncounted(run: (Report, Vec<ResolvedJob>)) -> (Report, Vec<ResolvedJob>) {
+fn without_device_counters(run: (Report, Vec<ResolvedJob>)) -> (Report, Vec<ResolvedJob>) {
     with(run, |report: &mut Report| {
         report.device = None;
         report
@@ -228,14 +228,14 @@ fn uncounted(run: (Report, Vec<ResolvedJob>)) -> (Report, Vec<ResolvedJob>) {
 fn missing_process_counters() {
     check(
         "cold",
-        &with(reads(true, (10_000, 40_000)), without_storage),
+        &with(reads(true, (10_000, 40_000)), without_process_counters),
         VerdictClass::Device,
         &[],
         "10,000 reads issued, 10,000 seen by the device",
     );
     check(
         "warm",
-        &with(reads(false, (0, 0)), without_storage),
+        &with(reads(false, (0, 0)), without_process_counters),
         VerdictClass::PageCache,
         &[],
         "0 of 10,000 reads reached vda.",
@@ -248,7 +248,7 @@ fn missing_process_counters() {
 fn excess_that_cannot_be_attributed_is_not_described() {
     check(
         "direct reads",
-        &with(reads(true, (30_000, 120_000)), without_storage),
+        &with(reads(true, (30_000, 120_000)), without_process_counters),
         VerdictClass::Device,
         &[],
         "10,000 reads issued, 30,000 seen by the device",
@@ -259,19 +259,22 @@ fn excess_that_cannot_be_attributed_is_not_described() {
 fn missing_device_counters() {
     check(
         "cold",
-        &uncounted(reads(true, (10_000, 40_000))),
+        &without_device_counters(reads(true, (10_000, 40_000))),
         VerdictClass::Device,
         &[],
         "Device I/O was not counted: /sys cannot be read.",
     );
     check(
         "warm",
-        &uncounted(reads(false, (0, 0))),
+        &without_device_counters(reads(false, (0, 0))),
         VerdictClass::PageCache,
         &[],
         "Device I/O was not counted: /sys cannot be read.",
     );
-    let only_sampled = with(uncounted(reads(false, (0, 0))), without_storage);
+    let only_sampled = with(
+        without_device_counters(reads(false, (0, 0))),
+        without_process_counters,
+    );
     check(
         "the sample alone",
         &only_sampled,
@@ -292,7 +295,10 @@ fn missing_samples() {
         ),
         (
             "nothing",
-            with(uncounted(reads(false, (0, 0))), without_storage),
+            with(
+                without_device_counters(reads(false, (0, 0))),
+                without_process_counters,
+            ),
             "/sys cannot be read",
         ),
     ] {
@@ -304,7 +310,7 @@ fn missing_samples() {
     }
 }
 
-/// Without cachestat(2), the dirty pages are unknown.
+/// If cachestat(2) is not available, the dirty pages are unknown.
 fn without_dirty_pages() -> (Report, Vec<ResolvedJob>) {
     let run = with_target(writes(false, (10_000, 40_000)), |target| {
         target.residency = ResidencyReport::default()
@@ -347,7 +353,7 @@ fn ramp_within_the_window() {
         &run,
         VerdictClass::Device,
         &[],
-        "include I/O from the ramp of late",
+        "include I/O from the ramp of job late",
     );
     assert!(!codes(&run.0, &run.1).contains(&"amplification".into()));
     for (name, late) in [

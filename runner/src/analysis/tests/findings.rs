@@ -16,7 +16,7 @@ use leadline_protocol::{
 };
 use serde_json::{Value, json};
 
-/// Finding codes of direct random reads, which have no findings by default. `fields` replaces job
+/// Finding codes for direct random reads, which cause no findings by default. `fields` replaces job
 /// fields, and `change` modifies the report.
 fn codes_after(fields: Value, change: impl FnOnce(&mut Report)) -> Vec<String> {
     let run = with_job(
@@ -153,7 +153,7 @@ fn codes_by_cause() {
     );
 }
 
-/// Finding codes of buffered I/O. `fields` replaces job fields, and `change` modifies the report.
+/// Finding codes for buffered I/O. `fields` replaces job fields, and `change` modifies the report.
 fn buffered(
     rw: &str,
     fields: Value,
@@ -434,13 +434,13 @@ fn violated_limit() {
         direction: "read".into(),
         limit: 100,
         value: 99,
-        summary: "The reads of a worker reached 99 IOPS.".into(),
+        summary: "A worker's reads reached 99 IOPS.".into(),
     });
     let finding = analyze(&report, &jobs, &HostFacts::default()).1.remove(0);
     assert_eq!(finding.code, "violated_limit");
     assert_eq!(
         finding.sentence,
-        "Job job ended early. The reads of a worker reached 99 IOPS."
+        "Job job ended early. A worker's reads reached 99 IOPS."
     );
     assert!(
         finding.remedy.contains("rate_iops_min"),
@@ -663,7 +663,7 @@ fn steady_state_that_was_not_reached() {
     );
 }
 
-/// Plans reject several workers that verify what they write to the same region.
+/// Plans reject multiple workers that verify what they write to the same region.
 #[test]
 fn no_rerun_with_more_jobs_if_they_would_share_a_verified_region() {
     let verify = json!({"method": "crc32c", "interval": 4096, "reads_back": true, "only": false, "fatal": false});

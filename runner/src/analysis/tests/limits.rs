@@ -24,7 +24,7 @@ pub(super) fn writes(dirtied_kib: u64, device_kib: u64) -> Run {
     })
 }
 
-pub(super) fn all_from(run: Run, layer: StorageLayer) -> Run {
+pub(super) fn with_all_ios_from(run: Run, layer: StorageLayer) -> Run {
     with_layers(run, exact(&[(layer, 1.0)]))
 }
 
@@ -36,7 +36,7 @@ pub(super) fn assert_share(verdict: &Verdict, layer: StorageLayer, expected: f64
     let found = share_of(verdict, layer);
     assert!(
         (found - expected).abs() < 0.005,
-        "{layer:?} {found}, not {expected}: {:?}: {}",
+        "{layer:?} found {found}, expected {expected}: {:?}: {}",
         verdict.shares,
         verdict.sentence
     );
@@ -61,13 +61,13 @@ fn a_neighbor_that_reads_the_same_file_fills_the_page_cache() {
     // No data was cached when it was looked up, but this process read only some of it from the
     // device.
     let verdict = assert_class(
-        &all_from(reads(false, 10_000, 40_000), Device),
+        &with_all_ios_from(reads(false, 10_000, 40_000), Device),
         VerdictClass::Mixed,
     );
     assert_share(&verdict, Device, 0.25);
     assert_share(&verdict, PageCache, 0.75);
     let verdict = assert_class(
-        &all_from(reads(false, 0, 40_000), Device),
+        &with_all_ios_from(reads(false, 0, 40_000), Device),
         VerdictClass::PageCache,
     );
     assert_share(&verdict, PageCache, 1.0);
@@ -77,13 +77,13 @@ fn a_neighbor_that_reads_the_same_file_fills_the_page_cache() {
 fn a_neighbor_on_the_same_device_has_no_effect() {
     let alone = verdict_of(&reads(true, 40_000, 40_000));
     let verdict = assert_class(
-        &all_from(reads(true, 40_000, 400_000), Device),
+        &with_all_ios_from(reads(true, 40_000, 400_000), Device),
         VerdictClass::Device,
     );
     assert_eq!(verdict.shares, alone.shares);
     assert_eq!(verdict.uncertainty, alone.uncertainty);
     let verdict = assert_class(
-        &all_from(reads(false, 0, 400_000), PageCache),
+        &with_all_ios_from(reads(false, 0, 400_000), PageCache),
         VerdictClass::PageCache,
     );
     assert_share(&verdict, Device, 0.0);
@@ -92,7 +92,7 @@ fn a_neighbor_on_the_same_device_has_no_effect() {
 #[test]
 fn streams_over_the_same_file_read_each_page_once() {
     let run = one_direction("read", false, ISSUED, (160, 20_000));
-    let verdict = assert_class(&all_from(run, Device), VerdictClass::Mixed);
+    let verdict = assert_class(&with_all_ios_from(run, Device), VerdictClass::Mixed);
     assert_share(&verdict, Device, 0.5);
     assert_share(&verdict, PageCache, 0.5);
 }
@@ -103,7 +103,7 @@ fn each_small_read_from_the_device_transfers_a_page() {
         report.read = stats(10_000, 10_000 * 512)
     });
     let sizes = same(&json!({"min": 512, "max": 512, "split": []}));
-    let run = all_from(with_job(run, json!({"bs": sizes})), Device);
+    let run = with_all_ios_from(with_job(run, json!({"bs": sizes})), Device);
     let verdict = assert_class(&run, VerdictClass::Mixed);
     assert_share(&verdict, Device, 0.5);
 }
@@ -157,7 +157,7 @@ fn ios_in_flight_at_the_boundaries_are_not_disputed() {
             reads(true, 39_800, 39_800),
             json!({"iodepth": 64, "ioengine": engine}),
         );
-        share_of(&verdict_of(&all_from(run, Device)), Unknown)
+        share_of(&verdict_of(&with_all_ios_from(run, Device)), Unknown)
     };
     assert_eq!(unknown("io_uring"), 0.0, "64 of 10,000");
     assert!(
@@ -175,7 +175,7 @@ fn a_loop_device_in_memory_needs_no_disk() {
             device.physical_devices[0].counts.read_bytes = disk_kib * KIB;
             report.targets[0].direct.loop_direct_io = Some(!cached);
         });
-        verdict_of(&all_from(run, Device))
+        verdict_of(&with_all_ios_from(run, Device))
     };
     assert_eq!(on_loop(0, true).class, VerdictClass::LowerCache);
     assert_share(&on_loop(10_000, true), LowerCache, 0.75);
@@ -192,7 +192,7 @@ fn a_mapped_device_may_serve_reads_itself() {
             report.targets[0].device = Some("dm-0".into());
             report.targets[0].direct.sparse_mapping = mapping.map(Into::into);
         });
-        verdict_of(&all_from(run, Device))
+        verdict_of(&with_all_ios_from(run, Device))
     };
     for mapping in [None, Some("thin")] {
         assert_share(&on_dm(40_000, mapping), Device, 1.0);
@@ -209,7 +209,7 @@ fn a_mapped_device_may_serve_reads_itself() {
 }
 
 #[test]
-fn the_control_group_shows_what_a_thin_device_served() {
+fn the_control_group_reveals_reads_that_a_thin_device_served() {
     let on_thin = |disk_kib: u64, charged_kib: [u64; 2]| {
         let run = with(reads(true, 40_000, 40_000), |report| {
             let device = report.device.as_mut().unwrap();
@@ -220,7 +220,7 @@ fn the_control_group_shows_what_a_thin_device_served() {
             let [device, disk] = charged_kib.map(|kib| kib * KIB);
             charge(report, true, &[("dm-0", device), ("vda", disk)]);
         });
-        verdict_of(&all_from(run, Device))
+        verdict_of(&with_all_ios_from(run, Device))
     };
     let shared_disk = on_thin(80_000, [40_000, 40_000]);
     assert_share(&shared_disk, Device, 1.0);
@@ -244,25 +244,25 @@ fn the_control_group_shows_what_a_thin_device_served() {
     assert_share(&on_thin(40_000, [40_000, 0]), Device, 1.0);
 }
 
-/// A write dirties its whole folio, so sampled pages are dirty even though they were written back
-/// after their own write.
+/// A write dirties its whole folio, so sampled pages can be dirty again after their own data was
+/// written back.
 #[test]
 fn large_folios_hide_which_pages_are_dirty() {
     let unclear = assert_class(
-        &all_from(writes(640_000, 40_000), PageCache),
+        &with_all_ios_from(writes(640_000, 40_000), PageCache),
         VerdictClass::Unknown,
     );
     assert!(unclear.shares.is_empty());
-    let nothing_written = all_from(writes(640_000, 0), PageCache);
+    let nothing_written = with_all_ios_from(writes(640_000, 0), PageCache);
     assert_class(&nothing_written, VerdictClass::DeferredWrite);
-    let small_folios = all_from(writes(40_000, 40_000), PageCache);
+    let small_folios = with_all_ios_from(writes(40_000, 40_000), PageCache);
     let verdict = assert_class(&small_folios, VerdictClass::DeferredWrite);
     assert_share(&verdict, PageCache, 1.0);
 }
 
 /// `overwritten`: share of writes that overwrote dirty pages. At the end, all data is on the
 /// device.
-fn overwriting(run: Run, overwritten: f64) -> Run {
+fn with_overwrites(run: Run, overwritten: f64) -> Run {
     let mut estimate = exact(&[(Device, 1.0)]);
     estimate.overwritten = Some(Share::exact(overwritten));
     let clean = with_target(run, |target| {
@@ -271,33 +271,33 @@ fn overwriting(run: Run, overwritten: f64) -> Run {
     with_layers(clean, estimate)
 }
 
-/// Shrinks the region, so that every block is written several times.
-fn small_region(run: Run) -> Run {
+/// Shrinks the region, so every block is written multiple times.
+fn with_small_region(run: Run) -> Run {
     with_target(run, |target| target.region_bytes = 4 << 20)
 }
 
 #[test]
 fn overwritten_pages_do_not_reach_the_device() {
-    let mostly = overwriting(small_region(writes(4000, 4000)), 0.9);
+    let mostly = with_overwrites(with_small_region(writes(4000, 4000)), 0.9);
     let verdict = assert_class(&mostly, VerdictClass::DeferredWrite);
     assert_share(&verdict, Device, 0.1);
     assert_share(&verdict, PageCache, 0.9);
     // The device also wrote for other programs.
-    let half = overwriting(small_region(writes(20_000, 80_000)), 0.5);
+    let half = with_overwrites(with_small_region(writes(20_000, 80_000)), 0.5);
     let verdict = assert_class(&half, VerdictClass::Mixed);
     assert_share(&verdict, Device, 0.5);
 }
 
 #[test]
 fn blocks_that_are_written_once_are_not_overwritten() {
-    let once = overwriting(writes(40_000, 40_000), 0.9);
+    let once = with_overwrites(writes(40_000, 40_000), 0.9);
     let verdict = assert_class(&once, VerdictClass::Device);
     assert_share(&verdict, Device, 1.0);
 }
 
 #[test]
 fn pages_that_were_dirty_before_the_run_are_not_lost_writes() {
-    let run = overwriting(small_region(writes(20_000, 40_000)), 0.5);
+    let run = with_overwrites(with_small_region(writes(20_000, 40_000)), 0.5);
     let run = with_target(run, |target| {
         target.residency.start.as_mut().unwrap().dirty = Some(20_000 * KIB)
     });
@@ -310,9 +310,10 @@ fn pages_that_were_dirty_before_the_run_are_not_lost_writes() {
 fn data_that_was_discarded_in_memory_did_not_reach_the_device() {
     // The pages are gone, because the file was truncated; the device wrote nothing.
     let gone = |device_kib: u64| {
-        with_target(all_from(writes(40_000, device_kib), Device), |target| {
-            target.residency.end.as_mut().unwrap().dirty = Some(0)
-        })
+        with_target(
+            with_all_ios_from(writes(40_000, device_kib), Device),
+            |target| target.residency.end.as_mut().unwrap().dirty = Some(0),
+        )
     };
     let verdict = assert_class(&gone(0), VerdictClass::DeferredWrite);
     assert_share(&verdict, Device, 0.0);

@@ -1,4 +1,4 @@
-//! Verdicts of targets on loop devices.
+//! Verdicts for targets on loop devices.
 
 use crate::analysis::tests::{
     evidence::{reads, writes},
@@ -81,7 +81,7 @@ fn writes_in_the_memory_below_a_loop_device_are_deferred() {
     assert_eq!(kinds(&verdict), [Deferred], "{}", verdict.sentence);
 }
 
-/// A loop device on a tmpfs. No disk is below it, and the dirty pages of a tmpfs are unknown.
+/// A loop device backed by a tmpfs file: no disk is below it, and its dirty pages are unknown.
 fn on_tmpfs(run: Run) -> Run {
     let run = with(on_loop(run, 0, true), |report| {
         let device = report.device.as_mut().unwrap();
@@ -100,7 +100,7 @@ fn on_tmpfs(run: Run) -> Run {
 
 #[test]
 fn a_loop_device_on_a_tmpfs_writes_into_memory() {
-    // Each block is written several times.
+    // Each block is written multiple times.
     let run = on_tmpfs(writes(true, (10_000, 40_000)));
     let verdict = verdict_of(&run);
     assert_eq!(verdict.class, VerdictClass::LowerCache);
@@ -109,7 +109,7 @@ fn a_loop_device_on_a_tmpfs_writes_into_memory() {
 }
 
 #[test]
-fn a_log_in_memory_has_no_commits_per_second() {
+fn no_commit_rate_is_reported_for_a_log_in_memory() {
     let log = |on: fn(Run) -> Run| {
         let job =
             json!({"fdatasync": 1, "direct": false, "iodepth": 1, "numjobs": 1, "rw": "write"});

@@ -143,9 +143,9 @@ fn cached_reads_have_no_device_modifiers() {
     assert_eq!(kinds(&verdict_of(&run)), []);
 }
 
-/// 4,000 reads of 4 KiB, 40 of which needed the device, which read `device_kib`. `cached_share` of
-/// the region was in memory at the start.
-fn mostly_cached_later(device_kib: u64, cached_share: f64) -> Verdict {
+/// 4,000 reads of 4 KiB, 40 of which needed the device. The device read `device_kib`, and
+/// `cached_share` of the region was in memory at the start.
+fn verdict_for_reads_cached_after_start(device_kib: u64, cached_share: f64) -> Verdict {
     let run = one_direction("randread", false, (4000, 4), (100, device_kib));
     let layers = exact(&[
         (StorageLayer::Device, 0.01),
@@ -160,7 +160,7 @@ fn mostly_cached_later(device_kib: u64, cached_share: f64) -> Verdict {
 
 #[test]
 fn reads_of_pages_that_were_read_ahead_are_not_amplified() {
-    let verdict = mostly_cached_later(16_000, 0.0);
+    let verdict = verdict_for_reads_cached_after_start(16_000, 0.0);
     assert_eq!(verdict.class, VerdictClass::PageCache);
     assert_eq!(kinds(&verdict), [ModifierKind::Readahead]);
     let factor = verdict.modifiers[0].factor.unwrap();
@@ -171,14 +171,23 @@ fn reads_of_pages_that_were_read_ahead_are_not_amplified() {
 
 #[test]
 fn readahead_that_no_read_used_is_amplification() {
-    let kinds = |device_kib, cached_share| kinds(&mostly_cached_later(device_kib, cached_share));
+    let kinds = |device_kib, cached_share| {
+        kinds(&verdict_for_reads_cached_after_start(
+            device_kib,
+            cached_share,
+        ))
+    };
     let used_in_part = [ModifierKind::Amplified, ModifierKind::Readahead];
     assert_eq!(kinds(64_000, 0.0), used_in_part);
     let unused = [ModifierKind::Amplified];
-    assert_eq!(kinds(16_000, 1.0), unused, "pages that were cached before");
+    assert_eq!(
+        kinds(16_000, 1.0),
+        unused,
+        "pages that were cached at the start"
+    );
 }
 
-/// In a container, the layers of an overlay are not visible.
+/// In a container, an overlay's layers are not visible.
 fn on_hidden_overlay(run: Run) -> Run {
     let run = with(run, |report| {
         report.device = None;
@@ -223,7 +232,7 @@ fn the_control_group_separates_foreign_io() {
     );
     assert!(
         !estimate_of(true, true, 120_000).contains(&foreign[0]),
-        "workers of the run"
+        "the run's workers"
     );
     assert!(
         !estimate_of(false, false, 40_000).contains(&foreign[0]),

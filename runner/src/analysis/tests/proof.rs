@@ -7,7 +7,7 @@ use leadline_protocol::{
     verdict::{Layer, Proof},
 };
 
-fn proof_of(rw: &str, change: impl FnOnce(&mut Report)) -> Vec<Proof> {
+fn proof_rows(rw: &str, change: impl FnOnce(&mut Report)) -> Vec<Proof> {
     let run = with(
         one_direction(rw, false, (10_000, 4), (5000, 20_000)),
         |report| {
@@ -47,7 +47,7 @@ fn proof_of(rw: &str, change: impl FnOnce(&mut Report)) -> Vec<Proof> {
 
 #[test]
 fn differences_and_commands() {
-    let rows = proof_of("randread", |_| {});
+    let rows = proof_rows("randread", |_| {});
     let row = |name: &str| {
         rows.iter()
             .find(|row| row.name == name)
@@ -87,7 +87,7 @@ fn differences_and_commands() {
 
 #[test]
 fn proof_for_writes_includes_dirty_data() {
-    let rows = proof_of("randwrite", |_| {});
+    let rows = proof_rows("randwrite", |_| {});
     let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
     for name in [
         "/data/file dirty or in writeback",
@@ -101,7 +101,7 @@ fn proof_for_writes_includes_dirty_data() {
 
 #[test]
 fn paths_are_quoted() {
-    let rows = proof_of("randread", |report| {
+    let rows = proof_rows("randread", |report| {
         report.targets[0].path = "/data/it's mine; $HOME".into()
     });
     let command = rows.iter().find_map(|row| {
@@ -114,7 +114,7 @@ fn paths_are_quoted() {
 
 #[test]
 fn devices_are_cached_in_buffers() {
-    let rows = proof_of("randread", |report| {
+    let rows = proof_rows("randread", |report| {
         report.targets[0].kind = TargetKind::Device
     });
     assert!(rows.iter().any(|row| row.name == "Buffers (whole host)"));
@@ -127,7 +127,7 @@ fn devices_are_cached_in_buffers() {
 
 #[test]
 fn charged_bytes_have_a_command() {
-    let rows = proof_of("randread", |report| {
+    let rows = proof_rows("randread", |report| {
         charge(report, true, &[("vda", 20_000 * KIB)]);
         let mut partition = report.cgroup.as_ref().unwrap().devices[0].clone();
         partition.device = "vda1".into();

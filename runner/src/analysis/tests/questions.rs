@@ -5,7 +5,7 @@ use leadline_protocol::finding::Finding;
 
 pub(super) const MS: u64 = 1_000_000;
 const GIB: u64 = 1 << 30;
-/// Number of I/Os in each direction of a run.
+/// Number of I/Os in each direction.
 pub(super) const IOS: u64 = 300_000;
 
 /// A run whose I/Os all reached the device, with `kib` per I/O. Mixed patterns have as many writes
@@ -83,9 +83,9 @@ fn mixed_random_iops_are_compared_with_the_gitaly_requirements() {
 }
 
 /// 4 KiB at depth 4 is the A1 test of memory cards; at higher depths, one direction alone is
-/// compared with the disk requirement of Harvester. Other sizes have no limit.
+/// compared with Harvester's disk requirement. Other sizes have no limit.
 #[test]
-fn limits_of_random_iops_depend_on_the_size_and_depth() {
+fn random_iops_limits_depend_on_size_and_depth() {
     let text = |rw, kib, depth: u32| {
         sentence(rw, kib, json!({"iodepth": depth}), "random_iops").unwrap_or_default()
     };
@@ -113,7 +113,7 @@ fn limits_of_random_iops_depend_on_the_size_and_depth() {
 
 /// SQL Server pages are 8 KiB.
 #[test]
-fn database_pages_are_compared_with_the_limit_of_sql_server() {
+fn database_pages_are_compared_with_the_sql_server_limit() {
     let job = json!({"rw": "randrw", "rwmixread": 75, "iodepth": 4, "numjobs": 8});
     let fast = sentence("randread", 8, job.clone(), "random_iops").unwrap();
     for expected in [
@@ -134,7 +134,7 @@ fn database_pages_are_compared_with_the_limit_of_sql_server() {
 #[test]
 fn throughput_is_compared_with_the_limits_for_its_size() {
     let deep = json!({"iodepth": 64});
-    // 10,000 I/Os per second, each of 1 MiB.
+    // 10,000 I/Os per second, 1 MiB each.
     let log = sentence("write", 1024, deep.clone(), "throughput").unwrap();
     assert_eq!(
         log,
@@ -166,7 +166,7 @@ fn mixed_backup_tests_report_the_backup_rate() {
         let job = json!({"rw": "randrw", "rwmixread": rwmixread, "iodepth": 2});
         sentence("randread", 512, job, "backup_rate")
     };
-    // 10,000 reads and 10,000 writes per second, each of 512 KiB.
+    // 10,000 reads and 10,000 writes per second, 512 KiB each.
     assert_eq!(
         backup(50).unwrap(),
         "Random 512 KiB reads and writes, 2 in flight: 10000 MiB/s (10486 MB/s) in total. A synthetic full backup needs 2 I/Os per block, so this is 5000 MiB/s (5243 MB/s) of backup data."
@@ -214,7 +214,7 @@ fn durable_writes_are_counted() {
         journal("write", 4, json!({"sync": "sync"})).unwrap(),
         "Each write is durable before the next one starts, as in a Ceph journal: 10.0 k writes per second, mean 1.00 ms, p99 2.00 ms. That is at least the 10.0 k that the Ceph cheat sheet expects of an SSD."
     );
-    // Random writes with a flush after each.
+    // Random writes, each followed by a flush.
     let flushes = with(
         with_latencies(
             device_run("randwrite", 4, json!({"fsync": 1, "direct": false})),
@@ -242,20 +242,20 @@ fn durable_writes_are_counted() {
     }
 }
 
-/// Several writers have no known limit. Each of them waits only for its own writes.
+/// No limits are published for multiple writers, each of which waits only for its own writes.
 #[test]
-fn durable_writes_of_several_workers_have_no_limit() {
+fn durable_writes_by_multiple_workers_have_no_limit() {
     let dsync = json!({"sync": "dsync", "numjobs": 4});
     assert_eq!(
         sentence("write", 4, dsync, "journal_writes").unwrap(),
-        "Each write is durable before the next one of the same worker starts (4 workers), as in a Ceph journal: 10.0 k writes per second, mean 1.00 ms, p99 2.00 ms."
+        "Each write is durable before the same worker starts its next one (4 workers), as in a Ceph journal: 10.0 k writes per second, mean 1.00 ms, p99 2.00 ms."
     );
     let (report, jobs) =
         with_latencies(device_run("write", 4, json!({"sync": "sync"})), MS, 2 * MS);
     let pair = vec![jobs[0].clone(), jobs[0].clone()];
     let text = answer(&(report, pair), "journal_writes").unwrap().sentence;
     assert!(
-        text.contains("the next one of the same worker starts (2 workers), as in"),
+        text.contains("the same worker starts its next one (2 workers), as in"),
         "{text}"
     );
     let flushes = |code, job| {
@@ -282,7 +282,7 @@ fn durable_writes_of_several_workers_have_no_limit() {
 
 /// A log's commit rate has separate limits.
 #[test]
-fn commit_rate_of_a_log() {
+fn log_commit_rate_is_compared_with_its_limits() {
     let log = |iops: f64| {
         let run = device_run("write", 4, json!({"fdatasync": 1, "direct": false}));
         let run = with(run, |report| {
@@ -304,7 +304,7 @@ fn commit_rate_of_a_log() {
 
 /// Identical jobs that run at the same time are one workload.
 #[test]
-fn equal_jobs_are_one_workload() {
+fn identical_jobs_are_one_workload() {
     let (report, jobs) = with_latencies(device_run("randwrite", 4, json!({"iodepth": 16})), MS, MS);
     let pair = vec![jobs[0].clone(), jobs[0].clone()];
     let text = answer(&(report.clone(), pair), "random_iops")

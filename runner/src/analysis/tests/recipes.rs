@@ -1,13 +1,13 @@
-//! Commands and job files from the documentation of clouds, databases, Kubernetes and storage, and
-//! the question that each of them answers.
+//! Commands and job files from cloud, database, Kubernetes and storage documentation, and the
+//! question that each of them answers.
 //!
 //! Each line of `recipes.jsonl` has the `source` (the document), the paraphrased `text` (options in
 //! another order, other names, sizes as published), and the `codes` of the findings that answer it:
-//! one per run of the import, null for a run without a published question. Devices are replaced
+//! one per imported run, null for a run that matches no published question. Devices are replaced
 //! with a device of the simulated host.
 
 use crate::{
-    analysis::findings::questions::code_of,
+    analysis::findings::questions::question_code,
     dialect::{HostFacts, PathKind, import},
     plan::{
         host_view::HostView,
@@ -91,7 +91,7 @@ fn imported_runs(recipe: &Recipe) -> Vec<Value> {
     }
 }
 
-fn code_of_run(run: &Value, host: &dyn HostView) -> Result<Option<&'static str>, String> {
+fn code_for_run(run: &Value, host: &dyn HostView) -> Result<Option<&'static str>, String> {
     let spec = parse_run(run).map_err(|problems| format!("{problems:?}"))?;
     let plan = resolve(&spec, host);
     let problems: Vec<_> = plan
@@ -102,7 +102,7 @@ fn code_of_run(run: &Value, host: &dyn HostView) -> Result<Option<&'static str>,
     if !problems.is_empty() {
         return Err(format!("{problems:#?}"));
     }
-    Ok(code_of(&plan.jobs))
+    Ok(question_code(&plan.jobs))
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn published_recipes_run_and_match_their_question() {
     for recipe in &recipes {
         let found: Result<Vec<_>, String> = imported_runs(recipe)
             .iter()
-            .map(|run| code_of_run(run, &host))
+            .map(|run| code_for_run(run, &host))
             .collect();
         let expected: Vec<_> = recipe.codes.iter().map(Option::as_deref).collect();
         if found.as_ref() != Ok(&expected) {

@@ -1,5 +1,5 @@
-//! Runs that resemble published tests but do not answer their question, or are not compared with its
-//! limit.
+//! Runs that resemble published tests but do not answer their question, or are not compared with
+//! its limit.
 
 use crate::analysis::tests::{
     findings::cpu,
@@ -7,9 +7,9 @@ use crate::analysis::tests::{
     *,
 };
 
-/// A result from memory answers no question about a disk, nor does a limited or short run.
+/// Results from memory, throttled runs and incomplete runs answer no question about a disk.
 #[test]
-fn memory_and_limited_runs_answer_no_question() {
+fn memory_throttled_and_incomplete_runs_answer_no_question() {
     let deep = json!({"iodepth": 32});
     let code = "random_iops";
     let measured = with_latencies(device_run("randread", 4, deep.clone()), MS, MS);
@@ -112,7 +112,7 @@ fn writes_with_gaps_are_not_sequential() {
 /// etcd writes its log through the page cache, so a flush includes the data. With direct or
 /// synchronous writes, a flush has little to write, and its p99 is unrelated to commits.
 #[test]
-fn flushes_after_durable_writes_are_not_compared_with_limits_of_flushes() {
+fn flushes_after_durable_writes_are_not_compared_with_flush_limits() {
     for job in [
         json!({"direct": true}),
         json!({"direct": false, "sync": "dsync"}),
@@ -136,7 +136,7 @@ fn flushes_after_durable_writes_are_not_compared_with_limits_of_flushes() {
 /// A burst of a few seconds does not prove a sustained rate, but etcd's test, which writes 22 MB,
 /// requires only a percentile of 1,000 flushes.
 #[test]
-fn short_runs_are_compared_only_with_limits_of_flushes() {
+fn short_runs_are_compared_only_with_flush_limits() {
     let burst = with_latencies(device_run("randread", 4, json!({"iodepth": 32})), MS, MS);
     let burst = with(burst, |report| report.duration_ms = 9_999.0);
     let text = answer(&burst, "random_iops").unwrap().sentence;
@@ -172,7 +172,7 @@ fn missed_limits_on_a_busy_host_are_qualified() {
         answer(&run, "random_iops").unwrap().sentence
     };
     assert!(text(4000.0, 0.0).ends_with(
-        "That is below the 5000 that Harvester requires of each disk. But the disk may be faster: other causes slowed this run (busy_host)."
+        "That is below the 5000 that Harvester requires of each disk. The disk may be faster, however: other causes slowed this run (busy_host)."
     ));
     assert!(text(4000.0, 50.0).ends_with("Harvester requires of each disk."));
     assert!(text(6000.0, 0.0).ends_with("Harvester requires of each disk."));
@@ -190,7 +190,7 @@ fn jobs_at_different_times_are_not_one_workload() {
 
 /// The sum of two disks is not a result for one disk.
 #[test]
-fn results_of_different_disks_are_not_added() {
+fn results_from_different_disks_are_not_added() {
     let (report, jobs) = with_latencies(device_run("randread", 4, json!({"iodepth": 32})), MS, MS);
     let mut pair = vec![jobs[0].clone(), jobs[0].clone()];
     pair[1].targets[0].device = Some("vdb".into());
@@ -201,7 +201,7 @@ fn results_of_different_disks_are_not_added() {
     assert_eq!(answer(&(report, vec![job]), "random_iops"), None);
 }
 
-/// A bandwidth result requires fewer I/Os than a percentile: HANA's test has I/Os of 16 MiB.
+/// A bandwidth result requires fewer I/Os than a percentile: SAP HANA's test uses 16 MiB I/Os.
 #[test]
 fn throughput_requires_fewer_ios() {
     let large = |ios: u64| {

@@ -24,7 +24,7 @@ pub(crate) struct Rule {
 pub(crate) const RULES: [Rule; 8] = [
     Rule {
         class: VerdictClass::NoDevice,
-        when: "no target of this direction has a block device, and less than {max_unknown} of the reads accessed swapped-out tmpfs data",
+        when: "no target in this direction has a block device, and less than {max_unknown} of the reads accessed swapped-out tmpfs data",
         means: "the result reflects memory, a network or a filesystem in user space",
         matches: |evidence, shares| evidence.no_device.is_some() && !is_swapped(evidence, shares),
     },
@@ -73,7 +73,7 @@ pub(crate) const RULES: [Rule; 8] = [
     Rule {
         class: VerdictClass::Mixed,
         when: "device below {nearly_all}",
-        means: "served by several layers",
+        means: "served by multiple layers",
         matches: |_, shares| shares.device < NEARLY_ALL.value,
     },
     Rule {

@@ -10,7 +10,7 @@ use crate::analysis::{
     verdict::{
         evidence::{
             counters::{
-                Charged, Counted, charged, device, lower_devices, own_bytes, process_bytes,
+                ChargedBytes, Counted, charged, device, lower_devices, own_bytes, process_bytes,
             },
             targets::{
                 backing_dirty_bytes, bytes_without_device, encoded_share, is_every_device_counted,
@@ -46,9 +46,9 @@ pub(crate) struct Evidence {
     /// The part of `bytes` that was issued to targets without a block device.
     pub bytes_without_device: u64,
     pub iops: f64,
-    /// Whether all jobs of this direction use direct I/O.
+    /// Whether all jobs that use this direction use direct I/O.
     pub direct: bool,
-    /// Whether any job of this direction uses direct I/O.
+    /// Whether any job that uses this direction uses direct I/O.
     pub has_direct_jobs: bool,
     /// Whether the device counters include every I/O below the page caches. They do not include a
     /// loop device's I/O if the disk under it is also a target's device.
@@ -59,9 +59,9 @@ pub(crate) struct Evidence {
     pub is_loop_cached: bool,
     /// Whether a device under a target serves reads of unwritten blocks itself.
     pub is_mapping_sparse: bool,
-    /// Name of a job whose engine performs no I/O, if other jobs of the run perform I/O.
+    /// Name of a job whose engine performs no I/O, if other jobs in the run perform I/O.
     pub null_job: Option<String>,
-    /// The filesystem or engine, if no target of this direction has a block device.
+    /// The filesystem or engine, if no target in this direction has a block device.
     pub no_device: Option<String>,
     /// Counters of the targets' device, or why they are missing.
     pub device: Result<Counted, String>,
@@ -69,7 +69,7 @@ pub(crate) struct Evidence {
     pub lower_devices: Option<Counted>,
     /// Counters of the run's control group; a lower bound for buffered writes, because the kernel
     /// charges the group that owns the file. `None` if the run had no group.
-    pub charged: Option<Charged>,
+    pub charged: Option<ChargedBytes>,
     /// Bytes that this process read from storage, or that it wrote and that are no longer dirty; or
     /// why they are unknown.
     pub own_bytes: Result<u64, String>,
@@ -176,7 +176,7 @@ impl Evidence {
 
     fn invalidate_counters(&mut self, late_job: &str) {
         let reason = format!(
-            "all counters include I/O from the ramp of {late_job}, which ended after the start of the measurement"
+            "all counters include I/O from the ramp of job {late_job}, which ended after the measurement started"
         );
         self.device = Err(reason.clone());
         self.charged = None;
@@ -309,7 +309,7 @@ fn layers_of(direction: Direction, job: &JobReport) -> Option<&LayerEstimate> {
     job.layers.as_ref()?.of(direction)
 }
 
-/// The combined estimate of all jobs. A job without an estimate is unknown.
+/// The combined estimate of all jobs. The layers of a job without an estimate are unknown.
 fn estimate(direction: Direction, report: &Report) -> Option<LayerEstimate> {
     let ios = |job: &JobReport| direction.select(&job.read, &job.write).ios;
     let of_job = |job| layers_of(direction, job);

@@ -7,10 +7,10 @@ use std::ops::RangeInclusive;
 
 /// Allowance for metadata reads by the run itself, in bytes: extent trees and directories.
 const METADATA_BYTES: f64 = (1 << 20) as f64;
-/// Minimum ratio of dirtied bytes to written bytes that shows that writes dirtied whole folios.
+/// If the ratio of dirtied bytes to written bytes exceeds this value, writes dirtied whole folios.
 const LARGE_FOLIOS: f64 = 1.5;
-/// Range of the ratio of bytes read from the disks to bytes read from the sparse device above them
-/// in which all reads reached the disks.
+/// Ratio of bytes read from the disks to bytes read from the sparse device above them if all reads
+/// reached the disks.
 const SPARSE_DEVICE_READS: RangeInclusive<f64> = 0.99..=1.1;
 /// Maximum share of the counted bytes that may be metadata.
 const METADATA_SHARE: f64 = 0.01;
@@ -44,7 +44,7 @@ pub(crate) enum CounterSource {
 }
 
 impl BelowCache {
-    pub(crate) fn agreed(share: Share) -> Self {
+    pub(crate) fn undisputed(share: Share) -> Self {
         Self {
             share,
             dispute: None,
@@ -97,7 +97,7 @@ impl<'a> Limits<'a> {
         let is_comparable = has_whole_blocks && !evidence.are_zeros_counted(unwritten);
         let by_process = match counted.filter(|_| is_comparable) {
             // The true share can be anywhere between the sampled and the counted share: metadata
-            // that would explain a part of the difference may not have been read.
+            // that would explain part of the difference may not have been read.
             Some(counted) if counted.low > sampled.high => {
                 return disputed(
                     sampled,
@@ -108,14 +108,14 @@ impl<'a> Limits<'a> {
             Some(counted) if counted.high >= sampled.low => intersection(counted, sampled),
             _ => {
                 let at_most = process.map_or(1.0, |bytes| {
-                    self.at_most(bytes, sampled.share, sampled_bytes)
+                    self.max_share(bytes, sampled.share, sampled_bytes)
                 });
                 if evidence.direct && at_most < sampled.low {
                     let missing = sampled.share - at_most;
-                    return disputed(limited(sampled, at_most), missing, CounterSource::Process);
+                    return disputed(cap_share(sampled, at_most), missing, CounterSource::Process);
                 }
                 // Another program read the rest into the page cache before the run read it.
-                limited(sampled, at_most)
+                cap_share(sampled, at_most)
             }
         };
         match &evidence.device {
@@ -130,20 +130,20 @@ impl<'a> Limits<'a> {
                     return disputed(Share::exact(0.0), by_process.share, counter);
                 }
                 let counted = self.read_by_disks(device.bytes) as f64;
-                let at_most = self.at_most(counted, sampled.share, sampled_bytes);
+                let at_most = self.max_share(counted, sampled.share, sampled_bytes);
                 if at_most < by_process.low {
                     let missing = by_process.share - at_most;
                     let counter = self.device_counter(device.bytes);
-                    return disputed(limited(by_process, at_most), missing, counter);
+                    return disputed(cap_share(by_process, at_most), missing, counter);
                 }
-                BelowCache::agreed(limited(by_process, at_most))
+                BelowCache::undisputed(cap_share(by_process, at_most))
             }
-            _ => BelowCache::agreed(by_process),
+            _ => BelowCache::undisputed(by_process),
         }
     }
 
-    /// Bytes read by the disks: a device-mapper device may serve reads itself. Memory below it and
-    /// backing files of loop devices have no such counters.
+    /// Bytes read from the disks, because a device-mapper device may serve reads itself. Memory
+    /// below the device and loop devices' backing files have no such counters.
     fn read_by_disks(&self, device_bytes: u64) -> u64 {
         let evidence = self.evidence;
         let in_memory = evidence
@@ -174,9 +174,9 @@ impl<'a> Limits<'a> {
         }
     }
 
-    /// A sparse device passes on to its disks the reads that it does not serve. If the bytes
+    /// A sparse device passes the reads that it does not serve itself to its disks. If the bytes
     /// differ, other processes may also have read from the disks, and only the run's control group
-    /// shows how much the device served.
+    /// reveals how much the device served.
     fn has_unattributed_sparse_reads(&self) -> bool {
         let is_charged = self
             .charged_factor()
@@ -210,7 +210,7 @@ impl<'a> Limits<'a> {
     }
 
     /// Upper bound on the share of I/Os, derived from the transferred bytes.
-    fn at_most(&self, counted: f64, sampled: f64, sampled_bytes: f64) -> f64 {
+    fn max_share(&self, counted: f64, sampled: f64, sampled_bytes: f64) -> f64 {
         let evidence = self.evidence;
         let bytes = counted / (self.bytes * evidence.expansion()) + self.boundary;
         let at_most = match sampled * bytes / sampled_bytes {
@@ -249,7 +249,7 @@ impl<'a> Limits<'a> {
         below_bytes: f64,
     ) -> BelowCache {
         let overwritten = self.overwritten(overwritten);
-        let in_memory = self.last_writes(in_memory);
+        let in_memory = self.cap_at_dirty_bytes(in_memory);
         let in_memory_low = if self.has_large_folios(overwritten.share) {
             0.0
         } else {
@@ -258,7 +258,7 @@ impl<'a> Limits<'a> {
         let least_in_memory = overwritten.low.max(in_memory_low);
         let most_in_memory = (overwritten.high + in_memory.high).min(1.0);
         let below = (1.0 - in_memory.share - unknown.share).max(0.0);
-        let at_most = self.at_most_written(below, below_bytes);
+        let at_most = self.max_written_share(below, below_bytes);
         let high = (1.0 - least_in_memory).min(at_most);
         let low = 1.0 - most_in_memory - unknown.share;
         let low = if at_most + self.boundary < low {
@@ -276,12 +276,12 @@ impl<'a> Limits<'a> {
         if self.evidence.is_every_device_counted && self.is_charge_contradictory() {
             return disputed(Share::exact(0.0), share.share, CounterSource::ControlGroup);
         }
-        BelowCache::agreed(share)
+        BelowCache::undisputed(share)
     }
 
     /// Upper bound on the share of the I/Os that the target's device wrote. `below`, `below_bytes`:
     /// shares of the sampled I/Os and bytes below the page cache.
-    fn at_most_written(&self, below: f64, below_bytes: f64) -> f64 {
+    fn max_written_share(&self, below: f64, below_bytes: f64) -> f64 {
         let evidence = self.evidence;
         let Ok(device) = &evidence.device else {
             return 1.0;
@@ -299,9 +299,9 @@ impl<'a> Limits<'a> {
         }
     }
 
-    /// Limits the share in memory to the bytes that were dirty at the end: a dirty page holds only
+    /// Caps the share in memory at the bytes that were dirty at the end: a dirty page holds only
     /// the last write to it.
-    fn last_writes(&self, in_memory: Share) -> Share {
+    fn cap_at_dirty_bytes(&self, in_memory: Share) -> Share {
         let evidence = self.evidence;
         let at_most = match evidence.dirty_end_bytes() {
             Some(dirty) if evidence.may_overwrite_itself && evidence.has_one_block_size => {
@@ -318,7 +318,7 @@ impl<'a> Limits<'a> {
 
     /// The same limit for cached loop devices: upper bound on the share of the I/Os whose data is
     /// dirty in the backing files.
-    pub(crate) fn lower_last_writes(&self) -> f64 {
+    pub(crate) fn max_lower_dirty_share(&self) -> f64 {
         let evidence = self.evidence;
         match evidence.backing_dirty_bytes {
             Some(dirty) if evidence.is_loop_cached && evidence.may_overwrite_itself => {
@@ -359,8 +359,8 @@ impl<'a> Limits<'a> {
     }
 }
 
-/// Limits a share to `at_most`. Just below the limit, some of the counted bytes may be metadata.
-fn limited(share: Share, at_most: f64) -> Share {
+/// Caps a share at `at_most`. Just below the limit, some of the counted bytes may be metadata.
+fn cap_share(share: Share, at_most: f64) -> Share {
     let is_limited = at_most < share.low;
     Share {
         share: share.share.min(at_most),
@@ -384,7 +384,7 @@ fn disputed(share: Share, disputed: f64, counter: CounterSource) -> BelowCache {
     }
 }
 
-/// The intersection of both ranges. Its estimate is the counters' estimate, limited to that range.
+/// The intersection of both ranges. Its estimate is the counters' estimate, clamped to that range.
 fn intersection(counted: Share, sampled: Share) -> Share {
     let low = counted.low.max(sampled.low);
     let high = counted.high.min(sampled.high);

@@ -1,4 +1,4 @@
-//! Effects on the I/Os on their way to the device: readahead, merging, splitting, amplification,
+//! Effects on I/Os on their way to the device: readahead, merging, splitting, amplification,
 //! deferred writes and foreign I/O. Derived from byte and device I/O counters. A modifier never
 //! changes a share.
 
@@ -43,7 +43,7 @@ impl Transfers {
         let past_cache = (past_cache.round() as u64).min(evidence.issued_to_devices());
         let cached = evidence.issued_to_devices().saturating_sub(past_cache);
         let unexplained = own_bytes.saturating_sub(past_cache);
-        let read_ahead_bytes = unexplained.min(cached_later_bytes(evidence, cached));
+        let read_ahead_bytes = unexplained.min(bytes_cached_after_start(evidence, cached));
         let needed_bytes = past_cache + read_ahead_bytes;
         let older_bytes = evidence.direction.select(0, evidence.dirty_start_bytes());
         let excess = own_bytes.saturating_sub(needed_bytes + older_bytes);
@@ -67,10 +67,10 @@ impl Transfers {
     }
 }
 
-/// The part of the reads from the page cache (`cached` bytes) whose pages were not cached at the
-/// start. Readahead may have fetched them, if no partial pages were read.
-fn cached_later_bytes(evidence: &Evidence, cached: u64) -> u64 {
-    // Counters do not separate the readahead of buffered jobs from the reads of direct jobs.
+/// Bytes read from pages in the page cache (`cached` in total) that were not cached at the start.
+/// Readahead may have fetched these pages, if no partial pages were read.
+fn bytes_cached_after_start(evidence: &Evidence, cached: u64) -> u64 {
+    // The counters cannot distinguish buffered jobs' readahead from direct jobs' reads.
     let is_buffered_read = evidence.direction == Direction::Read && !evidence.has_direct_jobs;
     let has_whole_pages = evidence.smallest_block >= evidence.page_bytes;
     let start = evidence.residency.map(|(start, _)| start.cached);
@@ -91,7 +91,7 @@ pub(crate) fn modifiers(
     if evidence.no_device.is_some() {
         return Vec::new();
     }
-    // Without known shares, device I/Os cannot be compared with the run's I/Os.
+    // If the shares are unknown, device I/Os cannot be compared with the run's I/Os.
     if shares.unknown >= MAX_UNKNOWN.value || shares.uncertainty > MAX_ERROR.value {
         return foreign(transfers).into_iter().collect();
     }

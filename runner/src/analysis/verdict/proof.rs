@@ -1,5 +1,5 @@
 //! The counters behind a verdict, from application to device, before and after the measured window,
-//! each with a shell command that shows it.
+//! each with a shell command that prints it.
 
 use crate::analysis::verdict::evidence::Evidence;
 use leadline_protocol::{
@@ -124,7 +124,7 @@ fn residency(direction: Direction, target: &TargetReport) -> Vec<Proof> {
     if target.kind == TargetKind::File {
         cached.command = Some(format!(
             "fincore --bytes --output RES,FILE {}",
-            quoted(path)
+            quote_path(path)
         ));
     }
     let mut rows = vec![cached];
@@ -136,7 +136,7 @@ fn residency(direction: Direction, target: &TargetReport) -> Vec<Proof> {
     rows
 }
 
-/// Pages of files are counted as `Cached`, pages of block devices as `Buffers`.
+/// File pages are counted as `Cached`, block device pages as `Buffers`.
 fn memory(direction: Direction, report: &Report, targets: &[&TargetReport]) -> Vec<Proof> {
     let Some(memory) = report.memory else {
         return Vec::new();
@@ -199,11 +199,11 @@ fn unwritten(target: &TargetReport) -> Option<Proof> {
     let row = row(Layer::Filesystem, name, "bytes", before, after);
     Some(with_command(
         row,
-        format!("filefrag -v {}", quoted(&target.path)),
+        format!("filefrag -v {}", quote_path(&target.path)),
     ))
 }
 
-/// I/O of the run's control group, counting each disk once.
+/// I/O by the run's control group, counting each disk once.
 fn charged(direction: Direction, report: &Report) -> Vec<Proof> {
     let Some(group) = &report.cgroup else {
         return Vec::new();
@@ -220,7 +220,7 @@ fn charged(direction: Direction, report: &Report) -> Vec<Proof> {
         );
         let name = format!("{moved} by this run on {disk}");
         let row = difference_row(layer_of(disk, report), name, "bytes", bytes as i64);
-        let stat = quoted(&format!("{}/io.stat", group.path));
+        let stat = quote_path(&format!("{}/io.stat", group.path));
         with_command(
             row,
             format!("grep \"^$(cat /sys/class/block/{disk}/dev) \" {stat}"),
@@ -274,7 +274,7 @@ fn device(direction: Direction, reading: &Reading, report: &Report) -> Vec<Proof
 }
 
 /// Quotes a path for a shell.
-fn quoted(path: &str) -> String {
+fn quote_path(path: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%,".contains(c);
     if path.chars().all(is_plain) {
         path.into()

@@ -271,7 +271,9 @@ fn reached_share(share: f64) -> String {
 fn no_device(evidence: &Evidence, source: &str) -> String {
     let iops = iops(evidence);
     match source {
-        "ioengine=null" => format!("{iops} IOPS of the runner alone: ioengine=null does no I/O."),
+        "ioengine=null" => {
+            format!("{iops} IOPS from the runner alone: ioengine=null performs no I/O.")
+        }
         source => format!("{iops} IOPS from {source}, which has no block device counters."),
     }
 }

@@ -1,4 +1,4 @@
-//! Shares of the I/Os of one direction by the layer that served them, with an error bound.
+//! Shares of one direction's I/Os, by the layer that served them, with an error bound.
 //!
 //! The shares come from a sample of the I/Os. Process and device counters limit them: the I/Os that
 //! needed the device cannot have more bytes than it transferred. If the sample and the counters
@@ -23,7 +23,7 @@ pub(crate) struct Shares {
     pub page_cache: f64,
     /// Served from memory below a block device.
     pub lower_cache: f64,
-    /// Zeros of holes and unwritten extents.
+    /// Zeros returned for holes and unwritten extents.
     pub unwritten: f64,
     pub device: f64,
     pub unknown: f64,
@@ -56,7 +56,7 @@ impl Shares {
             // Counters cannot replace lookups, because they do not distinguish the device from
             // memory below it.
             Direction::Read if unknown.share >= MAX_UNKNOWN.value => {
-                BelowCache::agreed(sampled_below)
+                BelowCache::undisputed(sampled_below)
             }
             Direction::Read => {
                 limits.read(sampled_below, below_bytes, bytes(StorageLayer::Unwritten))
@@ -84,7 +84,7 @@ impl Shares {
         let shares = parts.with_below(below, limits.lower_device_share);
         let shares = match evidence.direction {
             Direction::Read => shares,
-            Direction::Write => shares.with_lower_last_writes(&limits),
+            Direction::Write => shares.with_lower_dirty_limit(&limits),
         };
         Self {
             bytes: if (shares.page_cache - parts.page_cache.share).abs() < 0.01 {
@@ -96,7 +96,7 @@ impl Shares {
         }
     }
 
-    /// The shares of the sample, without the device counters, which count other I/Os.
+    /// The sampled shares. Ignores the device counters, because they count other I/Os.
     fn sampled(estimate: &LayerEstimate) -> Self {
         let of = |layer| estimate.of(layer).map_or(Share::UNKNOWN, |share| share.ios);
         let errors = StorageLayer::TOP_DOWN.map(|layer| of(layer).error());
@@ -127,8 +127,8 @@ impl Shares {
 
     /// In memory below a loop device, only the last write to each page is dirty. All earlier writes
     /// to the page were either overwritten in memory or written to the device.
-    fn with_lower_last_writes(self, limits: &Limits) -> Self {
-        let excess = self.lower_cache - limits.lower_last_writes();
+    fn with_lower_dirty_limit(self, limits: &Limits) -> Self {
+        let excess = self.lower_cache - limits.max_lower_dirty_share();
         let excess = excess.min(limits.lower_device_share - self.device).max(0.0);
         Self {
             lower_cache: self.lower_cache - excess / 2.0,
@@ -211,7 +211,7 @@ impl Parts {
             rest
         };
         let split_errors = [self.unwritten, self.lower_cache].map(|share| {
-            // A layer without samples can have at most the share that the other layers leave.
+            // The errors of the other layers bound the share of a layer that was never sampled.
             if share.share > 0.0 {
                 share.error()
             } else {

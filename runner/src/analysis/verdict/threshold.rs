@@ -1,9 +1,9 @@
-//! Thresholds of the verdict, each with its reason. `docs/measurement.md` contains the same table;
-//! a test compares them.
+//! Verdict thresholds, each with its reason. `docs/measurement.md` contains the same table; a test
+//! compares them.
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Threshold {
-    /// Placeholder for the value in the conditions of the rules.
+    /// Placeholder for the value in rule conditions.
     pub name: &'static str,
     pub value: f64,
     /// The value with its unit, as shown in the documentation.
@@ -52,7 +52,7 @@ pub(crate) const EXCESS: Threshold = Threshold {
     name: "excess",
     value: 0.2,
     shown: "20 %",
-    reason: "covers the usual metadata of files; journals, copy on write, read-modify-write and foreign I/O exceed it",
+    reason: "covers typical file metadata; journals, copy on write, read-modify-write and foreign I/O exceed it",
 };
 pub(crate) const MERGE_RATIO: Threshold = Threshold {
     name: "merge_ratio",

@@ -25,22 +25,22 @@ pub(crate) fn unknown(analysis: &DirectionAnalysis) -> String {
     }
     let reason = match (&evidence.estimate, &evidence.device) {
         (Some(estimate), _) if evidence.no_device.is_some() => format!(
-            "{} of the sampled {noun} accessed data that was swapped out, and swap device I/O is not counted",
+            "{} of the sampled {noun} accessed swapped-out data, and swap device I/O is not counted",
             percent(unknown_share(estimate))
         ),
         (None, Err(reason)) => reason.trim_end_matches('.').to_owned(),
         (None, Ok(_)) => "no I/O could be looked up in the page cache".into(),
         (Some(estimate), _) if estimate.samples == 0 => format!("no {noun} could be looked up"),
         (Some(estimate), device) => match analysis.shares.disputed_by {
-            Some(counter) => dispute(evidence, estimate, counter),
-            None => undecided(analysis, estimate, device.as_ref().err()),
+            Some(counter) => describe_dispute(evidence, estimate, counter),
+            None => explain_undecided(analysis, estimate, device.as_ref().err()),
         },
     };
     format!("The layer that served the {noun} is unknown: {reason}.")
 }
 
 /// Explains why a sample does not determine the layer although no counter contradicts it.
-fn undecided(
+fn explain_undecided(
     analysis: &DirectionAnalysis,
     estimate: &LayerEstimate,
     missing_device: Option<&String>,
@@ -68,7 +68,11 @@ fn undecided(
 }
 
 /// Describes the numbers that contradict each other.
-fn dispute(evidence: &Evidence, estimate: &LayerEstimate, counter: CounterSource) -> String {
+fn describe_dispute(
+    evidence: &Evidence,
+    estimate: &LayerEstimate,
+    counter: CounterSource,
+) -> String {
     let noun = evidence.direction.noun();
     let issued = bytes(evidence.bytes);
     let samples = count(estimate.samples);

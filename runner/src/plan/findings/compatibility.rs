@@ -18,7 +18,7 @@ pub(super) fn add_findings(job: &Job, issues: &mut Issues) {
     }
 }
 
-/// Options, whether the job has them, and why they have no effect.
+/// Options, whether the job sets them, and why they have no effect.
 fn options(job: &Job) -> [(&'static str, bool, &'static str); 29] {
     const ALWAYS_MEASURED: &str = "latencies and bandwidth are always measured";
     const VERIFIED_LATER: &str = "all written blocks are verified after the measurement";
@@ -61,7 +61,7 @@ fn options(job: &Job) -> [(&'static str, bool, &'static str); 29] {
         (
             "iodepth_batch_complete_max",
             job.iodepth_batch_complete_max.is_some(),
-            "all available completions are processed at once",
+            "all available completions are processed together",
         ),
         ("allrandrepeat", job.allrandrepeat.is_some(), SAME_SEED),
         (

@@ -61,10 +61,10 @@ fn differences(requested: &Job, job: &ResolvedJob) -> Vec<(&'static str, String)
     note(
         is_mixed && pattern.fsync.max(pattern.fdatasync) > 0,
         "fsync",
-        "Only writes count toward the next sync; fio up to 3.33 repeats the sync after each read in between.",
+        "Only writes count toward the next sync; fio 3.33 and earlier repeats the sync after each read in between.",
     );
     note(
-        !is_mixed && rw.writes() && syncs_at_the_end_of_a_pass(job),
+        !is_mixed && rw.writes() && syncs_at_end_of_pass(job),
         "fsync",
         "A sync after the last write of a pass is issued once; fio repeats it before the next pass.",
     );
@@ -74,9 +74,9 @@ fn differences(requested: &Job, job: &ResolvedJob) -> Vec<(&'static str, String)
         "Reads and writes of different sizes each cover the region once; fio shares one map and may end early.",
     );
     note(
-        rw.is_random() && uses_normal(job),
+        rw.is_random() && uses_normal_distribution(job),
         "random_distribution",
-        "The normal distribution is centered in the region and has the given standard deviation; fio uses a narrower distribution and scatters the blocks.",
+        "The normal distribution is centered in the region and has the specified standard deviation; fio uses a narrower distribution and scatters the blocks.",
     );
     note(
         job.timing.time_based && job.timing.number_ios.is_some(),
@@ -91,10 +91,10 @@ fn differences(requested: &Job, job: &ResolvedJob) -> Vec<(&'static str, String)
     note(
         job.timing.steady_state.is_some() && job.numjobs > 1,
         "steadystate",
-        "The workers of the job are evaluated together; fio does this only with group_reporting.",
+        "The job's workers are evaluated together; fio does this only with group_reporting.",
     );
     note(
-        ends_inside_a_block(job),
+        ends_within_a_block(job),
         "io_size",
         "The last I/O is shortened to match the number of bytes; fio rounds up to a whole block.",
     );
@@ -109,7 +109,7 @@ fn differences(requested: &Job, job: &ResolvedJob) -> Vec<(&'static str, String)
         "The final fsync is a separate phase; fio includes it in the runtime and thus in the bandwidth.",
     );
     note(
-        cuts_last_block(requested, job),
+        truncates_last_block(requested, job),
         "size",
         "The file ends with the last whole block; fio creates it with the requested size.",
     );
@@ -132,7 +132,7 @@ fn differences(requested: &Job, job: &ResolvedJob) -> Vec<(&'static str, String)
 }
 
 /// Whether a sync is due after the last block of a pass that is followed by another pass.
-fn syncs_at_the_end_of_a_pass(job: &ResolvedJob) -> bool {
+fn syncs_at_end_of_pass(job: &ResolvedJob) -> bool {
     let interval = job.pattern.fsync.max(job.pattern.fdatasync);
     let block = job.pattern.bs.write.max;
     interval > 0
@@ -165,7 +165,7 @@ fn collects_submissions(job: &ResolvedJob) -> bool {
 }
 
 /// Whether layout creates a file that is shorter than the requested size.
-fn cuts_last_block(requested: &Job, job: &ResolvedJob) -> bool {
+fn truncates_last_block(requested: &Job, job: &ResolvedJob) -> bool {
     let Some(size) = requested.size.and_then(Extent::bytes) else {
         return false;
     };
@@ -185,7 +185,7 @@ fn smallest_block(job: &ResolvedJob) -> u64 {
     used.map(|(_, bs)| bs.min).min().unwrap_or(1)
 }
 
-fn uses_normal(job: &ResolvedJob) -> bool {
+fn uses_normal_distribution(job: &ResolvedJob) -> bool {
     let offsets = &job.pattern.random_distribution;
     let is_normal =
         |distribution: &Distribution| matches!(distribution, Distribution::Normal { .. });
@@ -193,7 +193,7 @@ fn uses_normal(job: &ResolvedJob) -> bool {
         || (job.pattern.rw.writes() && is_normal(&offsets.write))
 }
 
-fn ends_inside_a_block(job: &ResolvedJob) -> bool {
+fn ends_within_a_block(job: &ResolvedJob) -> bool {
     let bs = &job.pattern.bs;
     let rw = job.pattern.rw;
     let largest = [

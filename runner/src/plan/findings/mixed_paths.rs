@@ -9,8 +9,8 @@ use serde_json::json;
 
 /// Reports the first file that one job writes directly and another job uses through the page cache.
 ///
-/// A direct write removes the pages of its range. If it cannot, the kernel logs *Page cache
-/// invalidation failure on direct I/O*, and the next flush of the file fails with EIO
+/// A direct write drops the cached pages in its range. If it cannot, the kernel logs *Page cache
+/// invalidation failure on direct I/O*, and the file's next flush fails with EIO
 /// (`kiocb_invalidate_post_direct_write` in mm/filemap.c, `dio_warn_stale_pagecache`).
 pub(super) fn report(jobs: &[ResolvedJob], issues: &mut Issues) {
     let direct_writers = jobs
@@ -34,7 +34,7 @@ pub(super) fn report(jobs: &[ResolvedJob], issues: &mut Issues) {
             direct.name, target.path, buffered.name
         ),
         json!({"direct": direct.name, "buffered": buffered.name, "path": target.path}),
-        "Set the same value of direct for all jobs that use the file, or separate their regions.",
+        "Set direct to the same value in all jobs that use the file, or separate their regions.",
     );
 }
 

@@ -42,7 +42,7 @@ pub(super) fn check_reads(
         facts.canonical,
         bytes(length)
     );
-    let remedy = format!("Remove {option}, so that layout writes the file first.");
+    let remedy = format!("Remove {option} so that layout writes the file first.");
     issues.invalid("read_beyond_end", option, detail, remedy);
 }
 
@@ -67,8 +67,9 @@ pub(super) fn check_loop_length(path: &TargetPath, length: u64, end: u64, issues
     }
 }
 
-/// Checks and findings for files that exist before the run. Returns false if layout must not write to
-/// the file, so that no confirmation is required. `rewrite`: whether layout rewrites the whole file.
+/// Checks and findings for files that exist before the run. Returns false if layout must not write
+/// to the file, so that no confirmation is required. `rewrite`: whether layout rewrites the whole
+/// file.
 pub(super) fn check_existing(
     request: &JobRequest,
     facts: &PathFacts,

@@ -1,4 +1,4 @@
-//! The first write to a file also allocates its blocks, so its result is not comparable with that
+//! The first write to a file also allocates its blocks, so its result is not comparable with those
 //! of later writes.
 
 use leadline_protocol::{

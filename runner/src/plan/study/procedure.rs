@@ -117,8 +117,11 @@ fn curve_notes(curve: &LoadCurve, steps: &[StepPlan]) -> Vec<String> {
         duration(f64::from(seconds) * 1000.0),
         duration(f64::from(longest) * 1000.0)
     )];
-    if let Some(most) = most_bytes(&rates, steps) {
-        notes.push(format!("The given rates write at most {}.", bytes(most)));
+    if let Some(most) = likely_max_bytes(&rates, steps) {
+        notes.push(format!(
+            "The specified rates write at most {}.",
+            bytes(most)
+        ));
     }
     notes
 }
@@ -126,7 +129,7 @@ fn curve_notes(curve: &LoadCurve, steps: &[StepPlan]) -> Vec<String> {
 /// Returns a number of bytes that the runs will almost certainly not exceed; `None` for reads. The
 /// number of arrivals is random, and its standard deviation is the square root of its mean. About
 /// one run in 30,000 exceeds the mean by more than four standard deviations.
-fn most_bytes(rates: &[(f64, u32)], steps: &[StepPlan]) -> Option<u64> {
+fn likely_max_bytes(rates: &[(f64, u32)], steps: &[StepPlan]) -> Option<u64> {
     let jobs = &steps.first()?.plan.jobs;
     let job = jobs.iter().find(|_| writes(jobs))?;
     let ios = rates.iter().map(|(rate, seconds)| {

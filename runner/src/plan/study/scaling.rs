@@ -118,7 +118,7 @@ fn size_bytes(job: &Job) -> u64 {
     job.size.and_then(Extent::bytes).unwrap_or(0)
 }
 
-/// Space needed by all files of the study: the largest size of each file, plus appended data.
+/// Space needed by all of the study's files: the largest size of each file, plus appended data.
 fn footprint(jobs: &[&Job]) -> u64 {
     let mut files: BTreeMap<String, u64> = BTreeMap::new();
     for job in jobs {

@@ -50,7 +50,7 @@ fn check(study: Value, expected: &[&str]) {
 }
 
 #[test]
-fn problems_of_all_steps_are_reported_together() {
+fn problems_in_all_steps_are_reported_together() {
     let good = || job(json!({}));
     check(steps(&[good()]), &[]);
     check(json!([]), &[""]);
@@ -113,7 +113,7 @@ fn problems_of_all_steps_are_reported_together() {
 
 /// The invalid value is in the sweep and not in the step, so the problem must refer to the sweep.
 #[test]
-fn problems_of_a_swept_value_identify_the_sweep() {
+fn problems_with_a_swept_value_identify_the_sweep() {
     let sweep = json!([{"option": "iodepth", "values": [1, 0]}]);
     let study = steps(&[job(json!({"ioengine": "io_uring"}))]);
     let problems = planned(with(study, "sweep", sweep)).problems;
@@ -121,7 +121,7 @@ fn problems_of_a_swept_value_identify_the_sweep() {
 }
 
 #[test]
-fn step_state_sets_options_of_its_jobs() {
+fn step_state_sets_options_in_its_jobs() {
     let step = |state: Value| json!({"steps": [{"jobs": [job(json!({"invalidate": 1})), job(json!({}))], "state": state}]});
     let plan = planned(step(json!({"invalidate": 0, "pre_read": 1})));
     let values: Vec<_> = plan.steps[0]
@@ -157,7 +157,7 @@ fn step_problems_include_the_step_path() {
 }
 
 #[test]
-fn steps_use_files_of_earlier_steps() {
+fn steps_use_files_from_earlier_steps() {
     let laid_out = |study: Value| -> Vec<(u64, bool)> {
         let steps = planned(study).steps;
         steps

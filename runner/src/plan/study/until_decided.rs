@@ -38,7 +38,7 @@ pub(super) fn until_decided(study: &StudySpec) -> Result<Option<UntilDecided>, P
     }))
 }
 
-/// IOPS of the first direction of the step: reads, writes, then trims.
+/// IOPS in the step's first direction: reads, writes, then trims.
 fn default_metric(step: &StepSpec) -> &'static str {
     let jobs = step.run.jobs.iter();
     let kinds: Vec<RwKind> = jobs

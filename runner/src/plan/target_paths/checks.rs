@@ -20,9 +20,9 @@ pub(super) fn target_kind(
     let is_node = is_device_path(path);
     let under_dev =
         is_device_path(&facts.canonical) || facts.filesystem.as_deref() == Some("devtmpfs");
-    // Does not disclose which files exist outside of the target roots.
+    // Does not disclose which files exist outside the target roots.
     if !facts.under_target_root && !under_dev && facts.kind != PathKind::Device {
-        issues.problem(outside_roots(path, name.option), name.option);
+        issues.problem(outside_roots_problem(path, name.option), name.option);
         return None;
     }
     let (code, detail, remedy) = match facts.kind {
@@ -68,7 +68,7 @@ fn is_device_path(path: &str) -> bool {
     path.starts_with("/dev/") && !path.starts_with("/dev/shm/")
 }
 
-/// Returns false if the guard rejects the target or it is outside of the target roots.
+/// Returns false if the guard rejects the target or it is outside the target roots.
 pub(super) fn check(
     request: &JobRequest,
     kind: TargetKind,
@@ -102,7 +102,7 @@ fn access_problem(request: &JobRequest, facts: &PathFacts) -> Option<Problem> {
     read.or(write).cloned()
 }
 
-fn outside_roots(path: &str, option: &str) -> Problem {
+fn outside_roots_problem(path: &str, option: &str) -> Problem {
     let detail = format!("{path} is outside the target roots.");
     let remedy = "Use a file under a target root, or add its directory with --target-root.";
     Problem::guard("outside_roots", option, detail, remedy)

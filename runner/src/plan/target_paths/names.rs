@@ -24,7 +24,7 @@ pub(super) fn resolve(
         return generate(request, &directory, issues);
     };
     check_list(request, &files.0, issues);
-    // Too many names are rejected, but the first names may have further problems.
+    // A list with too many names is rejected, but its first names are still checked.
     let files = files.0.iter().take(MAX_FILES as usize);
     files
         .map(|file| TargetName {
@@ -35,8 +35,8 @@ pub(super) fn resolve(
         .collect()
 }
 
-/// Number of targets with `ioengine=null`.
-pub(super) fn null_count(request: &JobRequest, issues: &mut Issues) -> usize {
+/// Number of targets for `ioengine=null`.
+pub(super) fn null_target_count(request: &JobRequest, issues: &mut Issues) -> usize {
     match &request.job.filename {
         Some(files) => files.0.len(),
         None => nrfiles(request, issues) as usize,
@@ -89,7 +89,7 @@ fn check_list(request: &JobRequest, files: &[String], issues: &mut Issues) {
     }
 }
 
-/// Generates names from `filename_format`, as in fio. Workers whose names are equal share the files.
+/// Generates names from `filename_format`, as in fio. Workers with the same file names share files.
 fn generate(request: &JobRequest, directory: &Path, issues: &mut Issues) -> Vec<TargetName> {
     let stem = request.name.replace('/', "_");
     let nrfiles = nrfiles(request, issues);

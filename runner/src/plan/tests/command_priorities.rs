@@ -20,7 +20,7 @@ fn share(bytes: Option<u64>, percent: u8, [class, level, hint]: [u16; 3]) -> Val
 }
 
 #[test]
-fn values_have_fios_defaults() {
+fn defaults_match_fio() {
     assert_eq!(resolved(&json!({})), Value::Null);
     assert_eq!(
         resolved(&json!({"cmdprio_percentage": 0, "cmdprio": 3})),

@@ -289,7 +289,7 @@ fn ramps_within_the_measured_window_are_reported() {
     )
     .unwrap();
     assert!(
-        late.starts_with("The ramp of b ends 3.00 s after"),
+        late.starts_with("The ramp of job b ends 3.00 s after"),
         "{late}"
     );
     assert!(late_ramp(json!({"ramp_time": "1s"}), json!({})).is_some());
@@ -348,7 +348,7 @@ fn direct_writes_to_cached_blocks_are_reported() {
 }
 
 #[test]
-fn identical_findings_of_several_jobs_are_reported_once() {
+fn identical_findings_in_multiple_jobs_are_reported_once() {
     let plan = plan(
         json!({"jobs": [with(json!({"name": "a", "runtime": 2})), with(json!({"name": "b", "runtime": 2}))]}),
     );

@@ -84,7 +84,7 @@ fn create_only_measures_nothing() {
 }
 
 #[test]
-fn names_without_the_worker_are_shared() {
+fn files_whose_names_omit_the_worker_are_shared() {
     let job = json!({"name": "a/b", "directory": "dir", "direct": 1, "rw": "write", "size": "1m",
         "numjobs": 3, "nrfiles": 2, "filename_format": "f.$filenum.$jobname"});
     let plan = accepted(job);

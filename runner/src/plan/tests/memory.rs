@@ -96,7 +96,7 @@ fn memlock_limit_applies_to_all_jobs_together() {
 }
 
 #[test]
-fn buffer_size_is_the_largest_io_of_used_directions() {
+fn buffer_size_is_the_largest_io_in_used_directions() {
     let buffers = |changes: Value| {
         let job = merge(
             json!({"filename": "full", "direct": 1, "bs": "4k,64m,128m", "iodepth": 256}),

@@ -1,4 +1,4 @@
-//! `overload_time`.
+//! Tests of `overload_time`.
 
 use crate::plan::tests::{accepted, merge, plan, resolved_job};
 use leadline_protocol::plan::job::OverloadOptions;
@@ -123,7 +123,7 @@ fn limit_depends_on_rate_and_queue_depth() {
             256,
             5000,
         ),
-        // Only reads are issued, so the rate of writes is ignored.
+        // Only reads are issued, so the write rate is ignored.
         (json!({"rate_iops": "100,9000"}), 100, 5000),
         (json!({"rw": "randrw", "rate_iops": "100,300"}), 400, 5000),
     ] {

@@ -1,4 +1,4 @@
-//! `steadystate` and its options.
+//! Tests of `steadystate` and its options.
 
 use crate::plan::tests::{plan, resolved_job};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ fn job(changes: &Value) -> Value {
 }
 
 #[test]
-fn options_have_fios_names_and_defaults() {
+fn option_names_and_defaults_match_fio() {
     let steady_state = |changes| {
         let resolved = resolved_job(job(&changes));
         serde_json::to_value(resolved.timing.steady_state).unwrap()

@@ -4,7 +4,7 @@ use crate::plan::tests::accepted;
 use serde_json::{Value, json};
 
 #[test]
-fn summary_of_each_mode() {
+fn each_mode_has_its_own_summary() {
     let summary = |job: Value| accepted(job).measures;
     assert_eq!(
         summary(json!({"filename": "full", "rw": "randread", "iodepth": 32, "direct": 1})),

@@ -216,7 +216,7 @@ fn a_read_only_job_does_not_extend_a_foreign_file() {
 }
 
 #[test]
-fn later_jobs_use_files_of_earlier_jobs() {
+fn later_jobs_use_files_from_earlier_jobs() {
     let job = |name: &str, size: &str| json!({"name": name, "filename": "new", "size": size, "direct": 1});
     let plan = accepted(json!({"jobs": [job("a", "10m"), job("b", "50%"), job("c", "15m")]}));
     let targets: Vec<_> = plan

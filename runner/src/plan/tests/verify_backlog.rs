@@ -1,4 +1,4 @@
-//! `verify_backlog`: when blocks are read back while the job writes.
+//! Tests of `verify_backlog`: when blocks are read back while the job writes.
 
 use crate::plan::tests::{merge, plan, problems::check};
 use leadline_protocol::plan::job::VerifyBacklog;
@@ -11,7 +11,7 @@ fn job(changes: Value) -> Value {
 }
 
 #[test]
-fn reads_have_the_size_of_the_writes() {
+fn reads_have_the_same_size_as_writes() {
     let plan = plan(job(json!({"iodepth": 4, "bs": "4k,16k"})));
     assert!(plan.problems.is_empty(), "{:?}", plan.problems);
     let job = &plan.jobs[0];
@@ -35,7 +35,7 @@ fn batch_may_differ_from_the_backlog() {
 }
 
 #[test]
-fn jobs_that_read_nothing_back_have_a_note() {
+fn jobs_that_read_nothing_back_get_a_note() {
     for changes in [
         json!({"verify": "none"}),
         json!({"do_verify": 0}),

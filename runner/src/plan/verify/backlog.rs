@@ -3,7 +3,7 @@
 use crate::plan::issues::Issues;
 use leadline_protocol::{job::Job, plan::job::VerifyBacklog};
 
-/// Each worker keeps the writes of its backlog in memory, which takes at most 16 MiB per worker.
+/// Each worker keeps its backlog of writes in memory, which takes at most 16 MiB per worker.
 const MAX_WRITES: u32 = 1 << 20;
 
 /// `None` if blocks are not read back during the job. This includes mixed jobs: the job's own reads

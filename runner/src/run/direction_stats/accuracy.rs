@@ -1,5 +1,5 @@
-//! Compares the statistics of known latency distributions with those of an exact sort, for several
-//! assignments of latencies to workers.
+//! Compares the statistics of known latency distributions with those from an exact sort, for
+//! different assignments of latencies to workers.
 
 use crate::{load::histogram::Histogram, run::direction_stats::latency};
 use leadline_protocol::{
@@ -81,7 +81,11 @@ fn draws(distribution: &Distribution) -> Vec<u64> {
 }
 
 /// Records latencies in one histogram per worker, and merges the histograms in the given order.
-fn counted(latencies: &[u64], order: &[usize], worker_of: impl Fn(usize) -> usize) -> LatencyStats {
+fn merged_histograms(
+    latencies: &[u64],
+    order: &[usize],
+    worker_of: impl Fn(usize) -> usize,
+) -> LatencyStats {
     let workers: Vec<Histogram> = order.iter().map(|_| Histogram::default()).collect();
     for (n, ns) in latencies.iter().enumerate() {
         workers[worker_of(n)].record(*ns, 1);
@@ -90,7 +94,7 @@ fn counted(latencies: &[u64], order: &[usize], worker_of: impl Fn(usize) -> usiz
 }
 
 fn check(name: &str, mut exact: Vec<u64>) {
-    let lat = counted(&exact, &[0], |_| 0);
+    let lat = merged_histograms(&exact, &[0], |_| 0);
     exact.sort_unstable();
     let n = exact.len() as f64;
     assert_eq!(lat.count, exact.len() as u64, "{name}");
@@ -130,21 +134,21 @@ fn percentiles_match_an_exact_sort() {
 }
 
 #[test]
-fn assignment_to_workers_has_no_effect() {
+fn assignment_to_workers_does_not_matter() {
     const WORKERS: usize = 7;
     let mut rng = Rng::seed_from_u64(1);
     let mut order: Vec<usize> = (0..WORKERS).collect();
     for distribution in DISTRIBUTIONS {
         let name = distribution.0;
         let latencies = draws(distribution);
-        let one = counted(&latencies, &[0], |_| 0);
+        let one = merged_histograms(&latencies, &[0], |_| 0);
         for _ in 0..3 {
             order.shuffle(&mut rng);
-            let alternating = counted(&latencies, &order, |n| n % WORKERS);
+            let alternating = merged_histograms(&latencies, &order, |n| n % WORKERS);
             assert_eq!(alternating, one, "{name}: alternating");
-            let blocks = counted(&latencies, &order, |n| n * WORKERS / DRAWS);
+            let blocks = merged_histograms(&latencies, &order, |n| n * WORKERS / DRAWS);
             assert_eq!(blocks, one, "{name}: in blocks");
-            let skewed = counted(&latencies, &order, |n| usize::from(n == 0));
+            let skewed = merged_histograms(&latencies, &order, |n| usize::from(n == 0));
             assert_eq!(skewed, one, "{name}: nearly all on one worker");
         }
     }

@@ -15,10 +15,10 @@ pub(super) struct Percentile {
     pub is_bound: bool,
 }
 
-/// Estimates the `wanted` percentiles, which must be in ascending order. Returns an empty list
-/// without I/Os. `counts`: completed I/Os per bucket. `slowest_ns`: latency of the slowest
+/// Estimates the `wanted` percentiles, which must be in ascending order. Returns an empty list if
+/// there are no I/Os. `counts`: completed I/Os per bucket. `slowest_ns`: latency of the slowest
 /// completed I/O. `ages_ns`: ages of the unfinished I/Os.
-pub(super) fn percentiles_with(
+pub(super) fn estimate_percentiles(
     counts: &[u64; BUCKETS],
     slowest_ns: u64,
     ages_ns: &[u64],
@@ -61,8 +61,7 @@ pub(super) fn percentiles_with(
         .collect()
 }
 
-/// For every bucket with completions: the estimated share of I/Os that complete by the end of the
-/// bucket.
+/// The estimated share of I/Os that complete by the end of each bucket that contains completions.
 fn completed_shares(counts: &[u64; BUCKETS], unfinished: &[u64; BUCKETS]) -> Vec<(usize, f64)> {
     let mut at_risk = counts.iter().chain(unfinished).sum::<u64>();
     let mut surviving = 1.0;
@@ -95,7 +94,7 @@ mod tests {
         let mut counts = [0; BUCKETS];
         completed.iter().for_each(|(ns, n)| counts[*ns] = *n);
         let slowest_ns = completed.last().map_or(0, |(ns, _)| *ns as u64);
-        let found = percentiles_with(&counts, slowest_ns, ages_ns, wanted);
+        let found = estimate_percentiles(&counts, slowest_ns, ages_ns, wanted);
         found
             .iter()
             .map(|value| (value.ns, value.is_bound))
@@ -103,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn without_unfinished_ios_ranks_are_exact() {
+    fn ranks_are_exact_if_all_ios_completed() {
         let completed = [(10, 999), (90, 1)];
         assert_eq!(
             found(&completed, &[], &[50.0, 99.9, 99.99]),
@@ -132,14 +131,14 @@ mod tests {
     }
 
     #[test]
-    fn younger_ios_in_the_slowest_bucket_are_not_bounds() {
+    fn younger_ios_in_the_slowest_bucket_do_not_cause_bounds() {
         let (age_ns, slowest_ns) = (14_085_000, 14_090_000);
         assert_eq!(bucket_of(age_ns), bucket_of(slowest_ns));
         let mut counts = [0; BUCKETS];
         counts[bucket_of(slowest_ns)] = 1;
-        let found = percentiles_with(&counts, slowest_ns, &[age_ns], &[99.0]);
+        let found = estimate_percentiles(&counts, slowest_ns, &[age_ns], &[99.0]);
         assert!(!found[0].is_bound);
-        let older = percentiles_with(&counts, slowest_ns, &[slowest_ns + 1], &[99.0]);
+        let older = estimate_percentiles(&counts, slowest_ns, &[slowest_ns + 1], &[99.0]);
         assert!(older[0].is_bound);
     }
 
@@ -155,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn all_percentiles_are_bounds_without_completions() {
+    fn all_percentiles_are_bounds_if_no_io_completed() {
         assert_eq!(found(&[], &[7, 9], &[50.0, 99.0]), [(7, true), (9, true)]);
         assert_eq!(found(&[], &[], &[50.0]), []);
     }

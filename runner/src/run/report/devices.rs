@@ -62,8 +62,8 @@ fn percent(part_ns: u64, whole_ns: u64) -> f64 {
     }
 }
 
-/// Converts busy time to a percentage, at most 100. The kernel counts busy time in ticks, so it may
-/// exceed the length of the window.
+/// Converts busy time to a percentage, capped at 100. The kernel counts busy time in ticks, so it
+/// may exceed the length of the window.
 fn utilization(busy_ms: u64, elapsed_ns: u64) -> f64 {
     percent(busy_ms * NS_PER_MS, elapsed_ns).min(100.0)
 }
@@ -74,7 +74,7 @@ mod tests {
     use crate::system::clock::NS_PER_SECOND;
 
     #[test]
-    fn utilization_is_limited_to_the_window() {
+    fn utilization_is_capped_at_100_percent() {
         assert_eq!(utilization(500 + 500, 2 * NS_PER_SECOND), 50.0);
         assert_eq!(utilization(1010, NS_PER_SECOND), 100.0);
         assert_eq!(utilization(0, 0), 0.0);

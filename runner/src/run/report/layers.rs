@@ -30,7 +30,7 @@ fn reads(worker: &MeasuredWorker) -> Option<PartEstimate> {
     if ios == 0 || worker.layers.is_empty() {
         return None;
     }
-    let counts = if are_unchanged(worker) {
+    let counts = if are_layers_unchanged(worker) {
         counts(&stats.layers)
     } else {
         LayerCounts::default()
@@ -42,9 +42,9 @@ fn reads(worker: &MeasuredWorker) -> Option<PartEstimate> {
     })
 }
 
-/// The samples are wrong if another program has changed the direct I/O mode of a loop device during
-/// the run.
-fn are_unchanged(worker: &MeasuredWorker) -> bool {
+/// Whether no loop device's direct I/O mode was changed during the run; otherwise, the samples are
+/// wrong.
+fn are_layers_unchanged(worker: &MeasuredWorker) -> bool {
     worker.layers.iter().all(|file| file.is_unchanged())
 }
 
@@ -64,7 +64,7 @@ fn counts(sums: &LayerSums) -> LayerCounts {
 fn writes(job: &ResolvedJob, worker: &MeasuredWorker) -> Option<PartEstimate> {
     let stats = worker.stats();
     let ios = stats.of(Kind::Write).ios.get();
-    let samples = if are_unchanged(worker) {
+    let samples = if are_layers_unchanged(worker) {
         &worker.outcome.write_samples[..]
     } else {
         &[]
@@ -74,8 +74,8 @@ fn writes(job: &ResolvedJob, worker: &MeasuredWorker) -> Option<PartEstimate> {
     }
     let syncs = Syncs {
         completed: stats.of(Kind::Sync).ios.get(),
-        // With several I/Os in flight, the next sync to complete may have been submitted before the
-        // write, so it need not include it.
+        // With multiple I/Os in flight, the next sync to complete may have been submitted before
+        // the write, so it may not cover the write.
         needed: if job.in_flight() > 1 { 2 } else { 1 },
         cover_all: worker.layers.len() == 1,
     };
@@ -100,7 +100,7 @@ fn writes(job: &ResolvedJob, worker: &MeasuredWorker) -> Option<PartEstimate> {
     })
 }
 
-/// Determines which of a worker's writes are covered by a completed sync.
+/// Determines which of a worker's writes a completed sync covers.
 struct Syncs {
     completed: u64,
     /// A write is covered after this many syncs have completed.

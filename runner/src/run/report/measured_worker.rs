@@ -44,8 +44,8 @@ impl MeasuredWorker {
         self.outcome.end_ns - self.outcome.measure_ns
     }
 
-    /// Number of I/Os that count toward `number_ios`: includes the ramp, excludes syncs.
-    pub(super) fn limited_ios(&self) -> u64 {
+    /// Number of I/Os that count toward `number_ios`, including the ramp but excluding syncs.
+    pub(super) fn ios_toward_limit(&self) -> u64 {
         let mut ios = 0;
         for stats in [&self.progress.ramp, self.stats()] {
             for kind in [Kind::Read, Kind::Write, Kind::Trim] {

@@ -1,4 +1,4 @@
-//! Stalls of a job: periods without completions that its latencies do not explain.
+//! A job's stalls: periods without completions that its latencies do not explain.
 
 use crate::{
     run::{report::measured_worker::MeasuredWorker, sampler::silence::MIN_SILENCE_NS},
@@ -13,7 +13,7 @@ use leadline_protocol::{
 };
 use std::{cmp::Reverse, ops::Range};
 
-/// Silences of up to this many median latencies are not stalls. With I/Os of 1 GiB, for example, a
+/// Silences of up to this many median latencies are not stalls. With 1 GiB I/Os, for example, a
 /// second without completions is normal.
 const MEDIAN_LATENCIES: u64 = 10;
 const MAX_SPANS: usize = 100;
@@ -25,7 +25,7 @@ struct WorkerStalls {
     measured_ns: u64,
 }
 
-/// `origin_ns`: start of the run. `directions`: statistics of the job.
+/// `origin_ns`: start of the run. `directions`: the job's statistics.
 pub(super) fn stalls(
     workers: &[&MeasuredWorker],
     directions: [&DirectionStats; 3],
@@ -51,7 +51,7 @@ pub(super) fn stalls(
         longest_ms: ms(longest_ns),
         share: worst.total_ns as f64 / worst.measured_ns.max(1) as f64,
         workers,
-        spans: longest(worst.spans)
+        spans: longest_spans(worst.spans)
             .into_iter()
             .map(|span| TimeSpan {
                 start_ms: ms(span.start.saturating_sub(origin_ns)),
@@ -63,7 +63,7 @@ pub(super) fn stalls(
 }
 
 /// Minimum length of a stall in ns. Uses the median of the slowest direction: if all I/Os in flight
-/// are writes, the median of fast reads is irrelevant. Without completions, there is no median, and
+/// are writes, the median of fast reads is irrelevant. If no I/O completed, there is no median, and
 /// the minimum applies.
 fn threshold_ns(directions: [&DirectionStats; 3]) -> u64 {
     let medians = directions.iter().filter_map(|stats| {
@@ -90,7 +90,7 @@ fn worker_stalls(worker: &MeasuredWorker, threshold_ns: u64) -> WorkerStalls {
 }
 
 /// The longest spans, sorted by time.
-fn longest(mut spans: Vec<Range<u64>>) -> Vec<Range<u64>> {
+fn longest_spans(mut spans: Vec<Range<u64>>) -> Vec<Range<u64>> {
     spans.sort_by_key(|span| Reverse(length(span)));
     spans.truncate(MAX_SPANS);
     spans.sort_by_key(|span| span.start);

@@ -135,7 +135,7 @@ fn latency_target(job: &ResolvedJob, workers: &[&MeasuredWorker]) -> Option<Late
         format!("{limit} with {lowest} in flight per worker.")
     } else {
         format!(
-            "The search for {limit} did not end; the last test had {lowest} in flight per worker."
+            "The search for a depth with {limit} did not finish; the last test had {lowest} in flight per worker."
         )
     };
     Some(LatencyTargetReport {
@@ -164,7 +164,7 @@ fn ended_by(job: &ResolvedJob, worker: &MeasuredWorker, stop: Option<EndedBy>) -
         // An error in one worker stops all workers.
         LoopExit::TimeUp => stop.unwrap_or(EndedBy::Error),
         LoopExit::Finished if worker.progress.depth().1 => EndedBy::LatencyTarget,
-        LoopExit::Finished if number_ios.is_some_and(|max| worker.limited_ios() >= max) => {
+        LoopExit::Finished if number_ios.is_some_and(|max| worker.ios_toward_limit() >= max) => {
             EndedBy::NumberIos
         }
         LoopExit::Finished => EndedBy::Size,
@@ -186,8 +186,7 @@ pub(super) fn overall_ended_by(ends: impl Iterator<Item = EndedBy>) -> EndedBy {
     ends.max_by_key(precedence).unwrap_or(EndedBy::Size)
 }
 
-/// Sums up, for all I/Os in flight at the end, the time that each of them spent in the measured
-/// window.
+/// Total time that the I/Os in flight at the end spent in the measured window.
 fn unfinished_ns(worker: &MeasuredWorker) -> u64 {
     let ages = worker.outcome.unfinished.iter().map(|io| io.age_ns);
     ages.map(|age_ns| age_ns.min(worker.measured_ns())).sum()
@@ -237,7 +236,7 @@ mod tests {
 
     #[test]
     fn workers_that_finished_in_the_ramp_are_excluded() {
-        // A ramp of 60 s, stopped after 10 s.
+        // A 60 s ramp, stopped after 10 s.
         let finished = measured(60, 60, LoopExit::Finished);
         let stopped = measured(10, 11, LoopExit::TimeUp);
         let late = measured(12, 15, LoopExit::TimeUp);
@@ -317,7 +316,7 @@ mod tests {
                 true,
                 EndedBy::SteadyState,
             ),
-            // An error in another worker.
+            // Another worker failed.
             (&timed, 1, 0, LoopExit::TimeUp, false, false, EndedBy::Error),
             (
                 &endless,

@@ -1,4 +1,4 @@
-//! Counts the arrivals of jobs with `rate_iops`, to distinguish a growing backlog from a low rate.
+//! Counts the arrivals in jobs with `rate_iops`, to distinguish a growing backlog from a low rate.
 //! Arrival schedules are seeded and deterministic, so the sampler recomputes them.
 
 use crate::{
@@ -16,13 +16,13 @@ use leadline_protocol::{
     report::arrivals::{ArrivalReport, Growth, Overload, growth},
 };
 
-/// Maximum number of readings; above it, older readings are thinned out. This number locates the
+/// Maximum number of readings; beyond it, older readings are thinned out. This number locates the
 /// quarters of a window to within 0.1 % of its length.
 const MAX_READINGS: usize = 4096;
 const QUARTERS: u64 = 4;
 
-/// Monitors jobs that have `rate_iops` in every direction they use. Without a rate in one
-/// direction, its completed I/Os would hide the other direction's backlog.
+/// Monitors jobs that have `rate_iops` in every direction they use. If one direction has no rate,
+/// its completed I/Os would hide the other direction's backlog.
 #[derive(Default)]
 pub(crate) struct Arrivals {
     monitors: Vec<Monitor>,
@@ -38,7 +38,7 @@ struct Monitor {
     readings: Vec<Reading>,
     /// I/Os that completed before the measured window.
     ramp_completed: u64,
-    /// `None` without `overload_time`.
+    /// `None` if `overload_time` is not set.
     detector: Option<Detector>,
     overload: Option<Overload>,
     /// Whether the job is running.
@@ -48,13 +48,13 @@ struct Monitor {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading {
     pub at_ns: u64,
-    /// Arrivals since the start of the workers.
+    /// Arrivals since the workers started.
     pub due: u64,
     /// Completed I/Os in the measured window.
     pub completed: u64,
 }
 
-/// Arrivals of one worker and direction.
+/// Arrivals for one worker and direction.
 struct DueCounter {
     schedule: ArrivalSchedule,
     /// Time of the first I/O (CLOCK_MONOTONIC, in ns).
@@ -86,7 +86,7 @@ impl DueCounter {
 }
 
 impl Arrivals {
-    /// Must be called when the schedules of the workers are set.
+    /// Must be called when the workers' schedules are set.
     pub(super) fn new(jobs: &[ResolvedJob], pool: &WorkerPool) -> Self {
         let monitors = jobs.iter().enumerate().filter_map(|(index, job)| {
             let has_bytes = job.timing.rate != PerDirection::same(None);
@@ -107,7 +107,7 @@ impl Arrivals {
     }
 
     /// Ends the jobs that are overloaded as of `end_ns`.
-    pub(super) fn end_overloaded(&mut self, pool: &WorkerPool, end_ns: u64) {
+    pub(super) fn end_overloaded_jobs(&mut self, pool: &WorkerPool, end_ns: u64) {
         for monitor in self.monitors.iter_mut().filter(|monitor| monitor.is_active) {
             if monitor.overload.is_none()
                 && monitor.detect()
@@ -123,7 +123,7 @@ impl Arrivals {
         monitors.any(|monitor| monitor.job == job && monitor.overload.is_some())
     }
 
-    /// `None` for jobs without `rate_iops`. Must be called after the job has ended.
+    /// `None` if the job has no `rate_iops`. Must be called after the job has ended.
     pub(crate) fn report(&self, job: usize, ramp_completed: u64) -> Option<ArrivalReport> {
         let monitor = self.monitors.iter().find(|monitor| monitor.job == job)?;
         monitor.report(ramp_completed)

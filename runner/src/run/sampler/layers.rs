@@ -1,5 +1,5 @@
-//! Estimates which layers served the I/Os of each sample and of the phase so far, from the workers'
-//! lookups.
+//! Estimates which layers served the I/Os in each sample and in the phase so far, based on the
+//! workers' lookups.
 
 use crate::{
     analysis::{
@@ -21,13 +21,13 @@ pub(crate) struct PhaseLayers {
 pub(crate) struct LayersInSample {
     /// `None` if reads cannot be looked up, for example on a pipe.
     pub reads: Option<SampledReads>,
-    /// The window of writes that ended with this sample, if any.
+    /// The write window that ended with this sample, if any.
     pub writes: Option<WriteWindow>,
 }
 
 impl PhaseLayers {
-    /// `now_ms`: start of the phase, in ms since the start of the run. `dirty_bytes`: dirty pages of
-    /// the targets at that time.
+    /// `now_ms`: start of the phase, in ms since the start of the run. `dirty_bytes`: the targets'
+    /// dirty bytes at that time.
     pub(crate) fn new(now_ms: f64, dirty_bytes: Option<u64>) -> Self {
         Self {
             last_reads: SampledReads::default(),

@@ -16,13 +16,13 @@ use leadline_protocol::{
 #[derive(Default)]
 pub(crate) struct Limits {
     min_rates: MinRates,
-    /// `max_latency` in ns, by job and direction; empty if no job has it.
+    /// `max_latency` in ns, by job and direction; empty if no job sets it.
     max_latencies_ns: Vec<[Option<u64>; 3]>,
     violated: Option<(usize, ViolatedLimit)>,
 }
 
 impl Limits {
-    /// Must be called when the schedules of the workers are set.
+    /// Must be called when the workers' schedules are set.
     pub(super) fn new(jobs: &[ResolvedJob], pool: &WorkerPool) -> Self {
         let all = jobs.iter().map(max_latency_ns);
         let is_limited = jobs.iter().any(|job| job.timing.max_latency_us.is_some());
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn latencies_above_the_limit_of_their_direction_are_found() {
+    fn latencies_above_their_direction_limit_are_found() {
         let limits = limits_ns(json!({"read": 10, "write": null, "trim": 30}));
         let latency = |kind, accepted_ns, ns: u64| {
             let stats = WorkerStats::default();

@@ -17,7 +17,7 @@ use leadline_protocol::{
 /// Initial part of the measured window that is not checked, in ns.
 const GRACE_NS: u64 = 2 * NS_PER_SECOND;
 
-/// The workers of jobs with a minimum rate.
+/// The workers in jobs with a minimum rate.
 #[derive(Default)]
 pub(crate) struct MinRates {
     monitors: Vec<Monitor>,
@@ -35,7 +35,7 @@ struct Monitor {
 }
 
 impl MinRates {
-    /// Must be called when the schedules of the workers are set.
+    /// Must be called when the workers' schedules are set.
     pub(super) fn new(jobs: &[ResolvedJob], pool: &WorkerPool) -> Self {
         let workers = pool.jobs_by_worker().enumerate();
         let monitors = workers.filter_map(|(worker, job)| {
@@ -130,7 +130,7 @@ impl Monitor {
 
 fn violated(option: &str, direction: &str, rate: u64, min: u64, unit: &str) -> ViolatedLimit {
     let summary = format!(
-        "The {direction}s of a worker reached {} {unit} in a rate_cycle, less than {option}={min}.",
+        "A worker's {direction}s reached {} {unit} in a rate_cycle, less than {option}={min}.",
         count(rate)
     );
     ViolatedLimit {
@@ -161,7 +161,7 @@ mod tests {
         }
     }
 
-    /// Reads of 1,000 bytes.
+    /// 1,000-byte reads.
     fn reads(ios: u64) -> [Completed; 3] {
         let bytes = ios * 1000;
         [
@@ -171,7 +171,7 @@ mod tests {
         ]
     }
 
-    /// The summary of the first cycle that is too slow. `ios`: cumulative I/Os, one entry per
+    /// The summary for the first cycle that is too slow. `ios`: cumulative I/Os, one entry per
     /// second.
     fn summary(mut monitor: Monitor, ios: &[u64]) -> Option<String> {
         let seconds = ios.iter().enumerate();
@@ -185,7 +185,7 @@ mod tests {
     fn every_cycle_after_the_start_is_checked() {
         let slow = summary(monitor(None, Some(100)), &[0, 1, 2, 102, 201, 301]);
         let expected =
-            "The reads of a worker reached 99 IOPS in a rate_cycle, less than rate_iops_min=100.";
+            "A worker's reads reached 99 IOPS in a rate_cycle, less than rate_iops_min=100.";
         assert_eq!(slow.as_deref(), Some(expected));
         let fast = summary(monitor(None, Some(100)), &[0, 0, 0, 100, 200, 300]);
         assert_eq!(fast, None);

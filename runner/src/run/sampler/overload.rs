@@ -1,5 +1,5 @@
-//! Detects that I/Os arrive faster than the storage completes them, in which case continuing the
-//! run yields no new information. Pure.
+//! Detects that I/Os arrive faster than the storage completes them. If so, continuing the run
+//! yields no new information. Performs no I/O.
 //!
 //! Pauses, slow starts, throttling and devices that have become slower do not end a run early.
 

@@ -13,7 +13,7 @@ const MAX_PAUSES: usize = 100;
 #[derive(Debug)]
 pub(crate) struct Pauses {
     pub found: Vec<(Range<u64>, PauseCause)>,
-    /// Time since boot that the host was suspended, in ns.
+    /// How long the host has been suspended since boot, in ns.
     suspended_ns: u64,
 }
 

@@ -6,14 +6,14 @@ use crate::{
 };
 use leadline_protocol::{counters::Residency, phase::Phase, sample::Sample};
 
-/// Counters of the kernel and totals of the workers at one time.
+/// Kernel counters and worker totals at one time.
 #[derive(Clone)]
 pub(super) struct Reading {
     pub(super) counters: Counters,
     pub(super) totals: IoTotals,
 }
 
-/// The sample of the window between two readings.
+/// The sample for the window between two readings.
 pub(super) fn sample_between(
     phase: Phase,
     last: &Reading,

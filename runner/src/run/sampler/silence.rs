@@ -10,7 +10,7 @@ use std::ops::Range;
 
 /// Minimum length of a recorded silence, in ns.
 pub(crate) const MIN_SILENCE_NS: u64 = NS_PER_SECOND;
-/// Maximum number of recorded silences, which bounds the memory of runs without a time limit.
+/// Maximum number of recorded silences, which bounds memory use in runs without a time limit.
 const MAX_SPANS: usize = 10_000;
 
 #[derive(Debug, Default)]

@@ -21,12 +21,12 @@ use std::collections::VecDeque;
 #[derive(Default)]
 pub(crate) struct SteadyStates {
     monitors: Vec<Monitor>,
-    /// Intervals that ended since the last sample.
+    /// Intervals that have ended since the last sample.
     progress: Vec<SteadyStateProgress>,
 }
 
 impl SteadyStates {
-    /// Must be called when the schedules of the workers are set.
+    /// Must be called when the workers' schedules are set.
     pub(super) fn new(jobs: &[ResolvedJob], pool: &WorkerPool) -> Self {
         let all = jobs.iter().enumerate();
         let monitors = all.filter_map(|(job, resolved)| {
@@ -55,7 +55,7 @@ impl SteadyStates {
         has_ended
     }
 
-    /// End of the next interval; `u64::MAX` without active jobs.
+    /// End of the next interval; `u64::MAX` if no job is active.
     pub(super) fn due_ns(&self) -> u64 {
         let active = self.monitors.iter().filter(|monitor| monitor.is_active);
         active.map(Monitor::due_ns).min().unwrap_or(u64::MAX)

@@ -22,7 +22,7 @@ pub(crate) struct IoTotals {
     directions: [DirectionTotals; 4],
     /// Layers that served the reads.
     pub sampled_reads: SampledReads,
-    /// Layers that served the writes, and the pages that they made dirty.
+    /// Layers that served the writes, and the pages that they dirtied.
     pub sampled_writes: SampledWrites,
     pub in_flight: u64,
     /// Failed I/Os.

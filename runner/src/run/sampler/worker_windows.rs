@@ -1,4 +1,4 @@
-//! I/Os of each worker between two samples, for fio's logs. Reads the live counters without locks.
+//! Each worker's I/Os between two samples, for fio logs. Reads the live counters without locks.
 
 use crate::{
     load::stats::IoStats,
@@ -12,7 +12,7 @@ use leadline_protocol::{
 };
 use std::array;
 
-/// The last readings of the workers, in worker order.
+/// The workers' last readings, in worker order.
 #[derive(Default)]
 pub(crate) struct WorkerWindows {
     last: Vec<Reading>,

@@ -38,7 +38,7 @@ const STEP_BYTES: u64 = 64 << 20;
 pub(crate) struct WorkerBlocks {
     pub number: u32,
     pub targets: Vec<OpenTarget>,
-    /// `None` with `verify_only`.
+    /// `None` if `verify_only` is set.
     pub written: Option<WrittenBlocks>,
 }
 
@@ -100,14 +100,14 @@ impl JobVerifier {
         }
     }
 
-    /// Adds a worker. A target that several workers check is read once.
+    /// Adds a worker. A target that multiple workers check is read once.
     pub(crate) fn add(&mut self, mut worker: WorkerBlocks) {
         if worker.written.is_none() && !self.options.only {
             let reason = "a worker did not respond, so its writes are unknown";
             self.report.not_run = Some(reason.into());
         }
         if let Some(written) = &worker.written {
-            self.add_checked(written.checked(), &worker.targets);
+            self.add_checked_blocks(written.checked(), &worker.targets);
         }
         if self.options.only {
             let number = worker.number;
@@ -119,7 +119,7 @@ impl JobVerifier {
     }
 
     /// Adds the blocks that a worker checked while it wrote.
-    fn add_checked(&mut self, checked: &CheckedBlocks, targets: &[OpenTarget]) {
+    fn add_checked_blocks(&mut self, checked: &CheckedBlocks, targets: &[OpenTarget]) {
         self.report.checked_blocks += checked.blocks;
         self.report.checked_bytes += checked.bytes;
         self.report.bad_blocks += checked.bad_blocks;
@@ -281,7 +281,7 @@ impl JobVerifier {
                     self.check_block(chunk.first + index, block);
                 }
             }
-            _ => self.check_blocks_alone(chunk, &mut file),
+            _ => self.check_blocks_individually(chunk, &mut file),
         }
         self.file = Some(file);
         self.cursor.block += chunk.count;
@@ -289,7 +289,7 @@ impl JobVerifier {
     }
 
     /// Reads the blocks one by one, to find those that cannot be read.
-    fn check_blocks_alone(&mut self, chunk: &Chunk, file: &mut OpenFile) {
+    fn check_blocks_individually(&mut self, chunk: &Chunk, file: &mut OpenFile) {
         let interval = self.options.interval;
         for index in 0..chunk.count {
             let offset = chunk.offset + index as u64 * interval;
@@ -297,8 +297,8 @@ impl JobVerifier {
                 Ok(block) if block.len() as u64 == interval => {
                     self.check_block(chunk.first + index, block);
                 }
-                Ok(_) => self.add_unreadable(chunk.first + index, None),
-                Err(error) => self.add_unreadable(chunk.first + index, Some(error)),
+                Ok(_) => self.add_unreadable_block(chunk.first + index, None),
+                Err(error) => self.add_unreadable_block(chunk.first + index, Some(error)),
             }
         }
     }
@@ -317,7 +317,7 @@ impl JobVerifier {
         }
     }
 
-    fn add_unreadable(&mut self, block: usize, error: Option<Errno>) {
+    fn add_unreadable_block(&mut self, block: usize, error: Option<Errno>) {
         if self.options.fatal && self.report.bad_blocks > 0 {
             return;
         }

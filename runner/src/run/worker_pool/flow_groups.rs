@@ -1,4 +1,4 @@
-//! Assigns the workers of jobs with `flow` to the groups of their `flow_id`s.
+//! Assigns workers of jobs with `flow` to groups by `flow_id`.
 
 use crate::{load::source::flow::FlowGroup, run::open_targets::OpenTargets};
 use leadline_protocol::plan::job::ResolvedJob;

@@ -31,7 +31,7 @@ pub(crate) struct MeasuredState<'a> {
     pub stats: &'a WorkerStats,
 }
 
-/// Names of the directions of a worker's statistics.
+/// Directions in a worker's statistics.
 pub(crate) const DIRECTIONS: [&str; 3] = ["read", "write", "trim"];
 
 /// Completed reads, writes and trims.

@@ -56,7 +56,7 @@ pub(crate) fn journal_writes(workload: &Workload, report: &Report) -> Option<Ans
     let (mean_ns, p99_ns) = mean_and_p99(written)?;
     let next = match workload.in_flight {
         1 => "the next one starts".to_owned(),
-        workers => format!("the next one of the same worker starts ({workers} workers)"),
+        workers => format!("the same worker starts its next one ({workers} workers)"),
     };
     let sentence = format!(
         "Each write is durable before {next}, as in a Ceph journal: {iops} writes per second, mean {}, p99 {}.",

@@ -19,7 +19,7 @@ pub(crate) struct Question {
     pub advice: &'static str,
 }
 
-/// Minimum number of I/Os for a p99, 10 of which are above it.
+/// Minimum number of I/Os for a p99, which leaves 10 I/Os above it.
 const FOR_P99: u64 = 1000;
 /// Minimum number of I/Os for a rate.
 const FOR_RATE: u64 = 100;
@@ -49,7 +49,7 @@ const SQL_SERVER_BY: &str = "Microsoft documents for SQL Server";
 const HANA: &str = "Microsoft, SAP HANA Azure virtual machine storage configurations, minimum throughput characteristics that SAP recommends";
 const ESSD: &str = "Alibaba Cloud, Block storage performance, average single-channel random write latency for 4 KB";
 const RUN_LONGER: &str =
-    "Run it for at least a minute, on data that is larger than the caches of the disk.";
+    "Run it for at least a minute, on data that is larger than the disk's caches.";
 
 pub(crate) const QUESTIONS: &[Question] = &[
     // Log writes through the page cache: etcd, PostgreSQL's WAL (pg_test_fsync), MySQL's redo log.
@@ -79,7 +79,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
                 applies_to: |_| true,
             },
         ],
-        advice: "Run it for at least a minute, under the load that the disk will have.",
+        advice: "Run it for at least a minute, under the load that is expected in production.",
     },
     // Journals: Ceph, O_DSYNC, and random writes that are flushed one by one.
     Question {
@@ -118,7 +118,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
         code: "backup_rate",
         is_asked: |workload| {
             let is_block = workload.bytes == Some(512 * KIB);
-            workload.random && is_block && is_load(workload) && answer::is_backup(workload)
+            workload.random && is_block && is_load_test(workload) && answer::is_backup(workload)
         },
         min_ios: FOR_RATE,
         answer: answer::backup_rate,
@@ -130,7 +130,10 @@ pub(crate) const QUESTIONS: &[Question] = &[
         code: "random_iops",
         is_asked: |workload| {
             let is_page = workload.bytes.is_some_and(|bytes| bytes <= MAX_PAGE);
-            workload.random && is_page && is_load(workload) && workload.in_flight >= MIN_IOPS_DEPTH
+            workload.random
+                && is_page
+                && is_load_test(workload)
+                && workload.in_flight >= MIN_IOPS_DEPTH
         },
         min_ios: FOR_P99,
         answer: answer::random_iops,
@@ -193,14 +196,14 @@ pub(crate) const QUESTIONS: &[Question] = &[
                 applies_to: |workload| workload.bytes == Some(8 * KIB) && workload.writes,
             },
         ],
-        advice: "Compare a cloud disk with the limit of its type and size, and repeat the test with more I/Os in flight: the IOPS are the disk's limit only if they no longer increase.",
+        advice: "Compare a cloud disk with the limit for its type and size, and repeat the test with more I/Os in flight: the IOPS are the disk's limit only if they no longer increase.",
     },
     // Bandwidth: documentation of cloud providers, Veeam's full backup, SAP HANA, memory cards.
     Question {
         code: "throughput",
         is_asked: |workload| {
             let bytes = workload.bytes.unwrap_or(0);
-            bytes >= MIN_BANDWIDTH_BYTES && is_load(workload)
+            bytes >= MIN_BANDWIDTH_BYTES && is_load_test(workload)
         },
         min_ios: FOR_RATE,
         answer: answer::throughput,
@@ -240,7 +243,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
                 },
             },
         ],
-        advice: "Compare a cloud disk with the limit of its type and size, and with that of the virtual machine.",
+        advice: "Compare a cloud disk with the limits for its type and size, and with the virtual machine's limit.",
     },
     // Latency: documentation of cloud providers, kbench.
     Question {
@@ -248,7 +251,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
         is_asked: |workload| {
             let is_page = workload.bytes.is_some_and(|bytes| bytes <= MAX_PAGE);
             let is_one = workload.in_flight == 1 && !workload.is_mixed();
-            workload.random && is_page && is_one && is_load(workload) && !workload.sync_writes
+            workload.random && is_page && is_one && is_load_test(workload) && !workload.sync_writes
         },
         min_ios: FOR_P99,
         answer: answer::single_io_latency,
@@ -282,7 +285,7 @@ fn is_short_write(workload: &Workload) -> bool {
 }
 
 /// Whether the disk is tested without the page cache and without flushes.
-fn is_load(workload: &Workload) -> bool {
+fn is_load_test(workload: &Workload) -> bool {
     workload.direct && workload.flush.is_none()
 }
 

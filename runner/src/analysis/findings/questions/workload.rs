@@ -22,7 +22,7 @@ pub(crate) struct Workload {
     /// Size of all I/Os, in bytes; `None` if the sizes differ.
     pub bytes: Option<u64>,
     pub workers: u64,
-    /// I/Os in flight of all workers.
+    /// I/Os in flight across all workers.
     pub in_flight: u64,
     pub direct: bool,
     /// Whether writes are opened with `O_SYNC` or `O_DSYNC`.
@@ -34,7 +34,7 @@ pub(crate) struct Workload {
 }
 
 impl Workload {
-    /// `None` if the jobs differ, are limited by a rate or pauses, trim, do not use exactly one
+    /// `None` if the jobs differ, are throttled or pause between I/Os, trim, do not use exactly one
     /// device, or are neither sequential nor random.
     pub(crate) fn of(jobs: &[ResolvedJob]) -> Option<Self> {
         let (first, others) = jobs.split_first()?;
@@ -71,7 +71,7 @@ impl Workload {
         })
     }
 
-    /// Whether a flush includes writing the data, because it is in the page cache.
+    /// Whether a flush must also write the data, because the data is in the page cache.
     pub(crate) fn flush_writes_data(&self) -> bool {
         self.flush.is_some() && !self.direct && !self.sync_writes && !self.is_mapped
     }
@@ -92,7 +92,7 @@ fn is_same(job: &ResolvedJob, other: &ResolvedJob) -> bool {
             pattern.random_distribution.clone(),
         );
         let durability = (pattern.fsync, pattern.fdatasync, job.target.sync);
-        // Results of jobs that run at different times cannot be added.
+        // Results cannot be added up if the jobs run at different times.
         let timing = &job.timing;
         let time = (timing.startdelay_ms, timing.runtime_ms, timing.time_based);
         (kind, order, time, durability, job.direct, job.in_flight())

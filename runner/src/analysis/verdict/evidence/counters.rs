@@ -58,26 +58,26 @@ pub(super) fn lower_devices(direction: Direction, report: &Report) -> Option<Cou
 
 /// Bytes that the kernel charged to the run's control group.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Charged {
+pub(crate) struct ChargedBytes {
     /// On the targets' devices.
     pub device: u64,
     /// On the physical devices.
     pub lower: u64,
 }
 
-pub(super) fn charged(direction: Direction, report: &Report) -> Option<Charged> {
+pub(super) fn charged(direction: Direction, report: &Report) -> Option<ChargedBytes> {
     let group = report.cgroup.as_ref()?;
     let device = report.device.as_ref()?;
     let targets: Vec<&str> = device.name.split('+').collect();
     let physical = device.physical_devices.iter();
     let physical: Vec<&str> = physical.map(|physical| physical.name.as_str()).collect();
-    Some(Charged {
+    Some(ChargedBytes {
         device: bytes_on(direction, group, &targets),
         lower: bytes_on(direction, group, &physical),
     })
 }
 
-/// Partitions of one disk share its counters.
+/// All partitions of a disk share its counters.
 fn bytes_on(direction: Direction, group: &CgroupReport, names: &[&str]) -> u64 {
     let used = group.devices.iter();
     let used = used.filter(|device| names.contains(&device.device.as_str()));

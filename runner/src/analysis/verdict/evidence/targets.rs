@@ -118,7 +118,7 @@ pub(super) fn encoded_share(targets: &[&TargetReport]) -> f64 {
     encoded as f64 / region.max(1) as f64
 }
 
-pub(crate) fn falls_back(direction: Direction, target: &TargetReport) -> bool {
+pub(crate) fn falls_back_to_page_cache(direction: Direction, target: &TargetReport) -> bool {
     let direct = &target.direct;
     direction.select(direct.reads_past_cache, direct.writes_past_cache) == Some(false)
 }

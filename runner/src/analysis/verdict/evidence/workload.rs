@@ -34,7 +34,7 @@ pub(super) fn has_one_block_size(direction: Direction, jobs: &[&ResolvedJob]) ->
     first.min == first.max && jobs.iter().all(is_same)
 }
 
-/// Whether every byte that the process reads from storage was read by one of its I/Os: one block
+/// Whether every byte that the process reads from storage is read by one of its I/Os: one block
 /// size, no readahead, no partial pages, no compression and no writes. `page`: size in bytes of the
 /// pages that are read as a whole; `None` if parts of a page can be read.
 pub(super) fn is_every_read_counted(

@@ -290,7 +290,7 @@ fn generated_names_must_differ() {
 }
 
 #[test]
-fn minimum_rates_are_below_the_limits() {
+fn minimum_rates_must_be_below_the_limits() {
     let job = |options: Value| {
         let mut job = json!({"filename": "full", "direct": 1});
         for (name, value) in options.as_object().unwrap() {

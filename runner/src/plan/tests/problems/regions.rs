@@ -189,7 +189,7 @@ fn regions_must_fit_in_targets() {
 
 /// A job with one file per worker reports one problem, not one problem per file.
 #[test]
-fn misaligned_blocks_are_one_problem() {
+fn misaligned_blocks_are_reported_once() {
     let job = json!({"directory": "/data", "size": "1m", "bs": 1000, "numjobs": 500, "direct": 1});
     check(job, "misaligned", "bs", "1000");
 }

@@ -1,5 +1,5 @@
-//! Arrival sequences and their expected results, written before the detector. For 60 s, 1,000 I/Os
-//! per second arrive at a device whose capacity changes. The period is 5 s.
+//! Arrival sequences and their expected results, written before the detector. For 60 s, 1,000 IOPS
+//! arrive at a device whose capacity changes. The period is 5 s.
 
 use super::*;
 use rand::{RngExt, SeedableRng, rngs::Xoshiro256PlusPlus};
@@ -42,9 +42,9 @@ impl Queue {
     }
 }
 
-/// Time at which the run ends, in seconds. `capacity`: I/Os per second that the device can complete
-/// at a time in ms.
-fn ended_s(backlog: f64, capacity: impl Fn(u64) -> f64) -> Option<f64> {
+/// Time until the run ends because of overload, in seconds; `None` if it is not overloaded.
+/// `capacity`: I/Os per second that the device can complete at a time in ms.
+fn time_to_overload_s(backlog: f64, capacity: impl Fn(u64) -> f64) -> Option<f64> {
     let mut queue = Queue::new(backlog);
     let mut detector = Detector::new(OPTIONS);
     (0..DURATION_MS / STEP_MS).find_map(|step| {
@@ -56,7 +56,7 @@ fn ended_s(backlog: f64, capacity: impl Fn(u64) -> f64) -> Option<f64> {
     })
 }
 
-fn between(at_ms: u64, from_s: f64, to_s: f64) -> bool {
+fn is_between(at_ms: u64, from_s: f64, to_s: f64) -> bool {
     (from_s..to_s).contains(&(at_ms as f64 / 1e3))
 }
 
@@ -72,25 +72,33 @@ fn hiccups_are_not_overload() {
             0.0,
             |_| 980.0,
         ),
-        ("a pause of 3 s", 0.0, |t| {
-            if between(t, 10.0, 13.0) { 0.0 } else { 2000.0 }
+        ("a 3 s pause", 0.0, |t| {
+            if is_between(t, 10.0, 13.0) {
+                0.0
+            } else {
+                2000.0
+            }
         }),
-        ("a pause of 8 s", 0.0, |t| {
-            if between(t, 10.0, 18.0) { 0.0 } else { 2000.0 }
+        ("an 8 s pause", 0.0, |t| {
+            if is_between(t, 10.0, 18.0) {
+                0.0
+            } else {
+                2000.0
+            }
         }),
         ("a hang until the end", 0.0, |t| {
             if t >= 10_000 { 0.0 } else { 2000.0 }
         }),
         ("a hang from the start", 0.0, |_| 0.0),
         ("slow for 4 s", 0.0, |t| {
-            if between(t, 10.0, 14.0) {
+            if is_between(t, 10.0, 14.0) {
                 300.0
             } else {
                 2000.0
             }
         }),
         ("slow for 20 s after a fast start", 0.0, |t| {
-            if between(t, 10.0, 30.0) {
+            if is_between(t, 10.0, 30.0) {
                 300.0
             } else {
                 2000.0
@@ -112,14 +120,14 @@ fn hiccups_are_not_overload() {
         ("a constant backlog from the ramp", 20_000.0, |_| 1000.0),
     ];
     for (name, backlog, capacity) in cases {
-        assert_eq!(ended_s(backlog, capacity), None, "{name}");
+        assert_eq!(time_to_overload_s(backlog, capacity), None, "{name}");
     }
 }
 
 #[test]
 fn overload_ends_soon_after_the_limit() {
-    // The backlog first exceeds `LIMIT`. A full period, whose parts begin at whole seconds, must
-    // follow.
+    // Once the backlog exceeds `LIMIT`, a full period must follow. Its parts begin at whole
+    // seconds.
     let cases: [(Case, f64, f64); 7] = [
         (("half the capacity", 0.0, |_| 500.0), 7.0, 9.0),
         (("a tenth", 0.0, |_| 100.0), 6.0, 8.0),
@@ -134,7 +142,7 @@ fn overload_ends_soon_after_the_limit() {
         ),
         (
             ("a pause during the overload", 0.0, |t| {
-                if between(t, 6.0, 7.5) { 0.0 } else { 500.0 }
+                if is_between(t, 6.0, 7.5) { 0.0 } else { 500.0 }
             }),
             12.0,
             15.0,
@@ -148,13 +156,13 @@ fn overload_ends_soon_after_the_limit() {
         ),
     ];
     for ((name, backlog, capacity), earliest, latest) in cases {
-        let ended = ended_s(backlog, capacity).unwrap_or(f64::NAN);
+        let ended = time_to_overload_s(backlog, capacity).unwrap_or(f64::NAN);
         assert!((earliest..=latest).contains(&ended), "{name}: {ended}");
     }
 }
 
 #[test]
-fn evidence_adds_up() {
+fn overload_evidence_adds_up() {
     let mut queue = Queue::new(0.0);
     let mut detector = Detector::new(OPTIONS);
     let overload = (0..600)
@@ -172,7 +180,7 @@ fn paused_time_is_ignored() {
     let mut detector = Detector::new(OPTIONS);
     for step in 0..600 {
         let mark = queue.step(step * STEP_MS, 100.0, 500.0);
-        // SIGSTOP for two out of every four seconds.
+        // The runner is stopped (SIGSTOP) for two of every four seconds.
         if step % 40 < 20 {
             assert_eq!(detector.push(mark), None, "{step}");
         }
@@ -191,7 +199,7 @@ fn poisson(random: &mut Xoshiro256PlusPlus, mean: f64) -> f64 {
 
 /// Share of 300 runs of 60 s that end early. `load`: arrival rate as a share of the capacity of
 /// 1,000 I/Os per second.
-fn ended_early(load: f64) -> f64 {
+fn share_ended_early(load: f64) -> f64 {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(31);
     let runs = 300;
     let ended = (0..runs).filter(|_| {
@@ -213,9 +221,9 @@ fn ended_early(load: f64) -> f64 {
 #[test]
 fn random_arrivals_below_the_capacity_never_end_early() {
     for load in [0.5, 0.9, 0.98, 1.0] {
-        assert_eq!(ended_early(load), 0.0, "{load}");
+        assert_eq!(share_ended_early(load), 0.0, "{load}");
     }
     for load in [1.2, 1.5, 3.0] {
-        assert_eq!(ended_early(load), 1.0, "{load}");
+        assert_eq!(share_ended_early(load), 1.0, "{load}");
     }
 }

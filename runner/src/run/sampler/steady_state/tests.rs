@@ -136,7 +136,7 @@ fn only_complete_seconds_of_a_runtime_count() {
         end_ns: START_NS + end_ms * NS_PER_MS,
         is_done: true,
     };
-    // The runtime of 2 s has ended, which is noticed 30 ms late.
+    // The end of the 2 s runtime is noticed 30 ms late.
     let mut monitor = monitor("iops:1%", 2, 0);
     monitor.observe(&running(1000), START_NS + NS_PER_SECOND);
     let now_ns = START_NS + 2030 * NS_PER_MS;
@@ -171,7 +171,7 @@ fn window_times_are_relative_to_the_run_start() {
 }
 
 #[test]
-fn mean_latencies_of_seconds_are_compared() {
+fn mean_latencies_per_second_are_compared() {
     let attained_s = |option: &str, latencies_ns: &[u64]| {
         let mut monitor = monitor(option, 3, 0);
         let mut state = running(0);
@@ -198,7 +198,7 @@ fn mean_latencies_of_seconds_are_compared() {
 /// fio 3.42 with ss_dur=40, ss_interval=10 and ss_ramp=5: the first interval begins at the first
 /// check after the ramp, and a slope is per interval (steadystate.c).
 #[test]
-fn longer_intervals_match_rates_and_slopes_of_fio() {
+fn longer_intervals_match_fios_rates_and_slopes() {
     let options = |text: &str| SteadyStateOptions {
         test: SteadyState::parse(text).expect("an option"),
         duration_s: 40,
