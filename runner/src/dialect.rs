@@ -65,48 +65,84 @@ use leadline_protocol::{
     study::parse::{is_study, parse_study},
 };
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, mem};
 
 /// Maximum length of the text, in bytes.
 const MAX_TEXT: usize = 1 << 20;
 /// The maximum number of steps in a study.
 const MAX_COMMANDS: usize = 256;
 
+/// Jobs read from text, and the log files that they request.
+pub(crate) struct ImportWithLogs {
+    pub import: Import,
+    /// By step and job of the resulting document.
+    pub logs: Vec<Vec<JobLogs>>,
+    /// Messages about differences from fio's logs.
+    pub differences: BTreeSet<String>,
+}
+
 /// Reads jobs from text.
 pub fn import(request: &ImportRequest, host: &HostFacts<'_>) -> Import {
+    import_with_logs(request, host).import
+}
+
+pub(crate) fn import_with_logs(request: &ImportRequest, host: &HostFacts<'_>) -> ImportWithLogs {
+    let without_logs = |import| ImportWithLogs {
+        import,
+        logs: Vec::new(),
+        differences: BTreeSet::new(),
+    };
     let source = Source::new(&request.text);
     let mut notes = Notes::new(&source);
     if request.text.len() > MAX_TEXT {
-        let sentence = format!("The text is {} bytes long.", request.text.len());
-        let remedy = format!("Paste at most {MAX_TEXT} bytes.");
-        // The most likely cause is one very long line.
-        let lines = source.lines();
-        let (start, line) = lines.max_by_key(|(_, line)| line.len()).unwrap_or_default();
-        let name = line
-            .split('=')
-            .next()
-            .filter(|name| find_option(name).is_some());
-        let text = NoteText::new("text_too_long", sentence, remedy);
-        notes.error(&(start..start + name.map_or(1, str::len)), name, text);
-        return finish(Dialect::Unknown, Vec::new(), true, notes);
+        report_length(&source, &mut notes);
+        return without_logs(finish(Dialect::Unknown, Vec::new(), true, notes));
     }
     let dialect = detect(&request.text);
     if dialect == Dialect::Json {
-        return json(&request.text, notes);
+        return without_logs(json(&request.text, notes));
     }
     let commands = read(dialect, &source, request, host, &mut notes);
     let mut all: Vec<Step> = Vec::new();
+    let mut differences = BTreeSet::new();
     for command in &commands {
-        let mut steps = steps(&command.jobs, host, &mut notes);
+        let (logs, sentences) = job_logs(&command.jobs);
+        differences.extend(sentences);
+        let mut steps = steps(&command.jobs, &logs, host, &mut notes);
         if command.is_with_previous
             && let (Some(last), 1) = (all.last_mut(), steps.len())
         {
-            last.jobs.append(&mut steps.swap_remove(0).jobs);
+            let mut step = steps.swap_remove(0);
+            last.jobs.append(&mut step.jobs);
+            last.logs.append(&mut step.logs);
         }
         all.append(&mut steps);
     }
     let continues = commands.iter().all(|command| command.continues);
-    finish(dialect, all, continues, notes)
+    let logs = all
+        .iter_mut()
+        .map(|step| mem::take(&mut step.logs))
+        .collect();
+    ImportWithLogs {
+        import: finish(dialect, all, continues, notes),
+        logs,
+        differences,
+    }
+}
+
+/// Reports that the text is longer than [`MAX_TEXT`].
+fn report_length(source: &Source<'_>, notes: &mut Notes<'_>) {
+    let sentence = format!("The text is {} bytes long.", source.text.len());
+    let remedy = format!("Paste at most {MAX_TEXT} bytes.");
+    // The most likely cause is one very long line.
+    let lines = source.lines();
+    let (start, line) = lines.max_by_key(|(_, line)| line.len()).unwrap_or_default();
+    let name = line
+        .split('=')
+        .next()
+        .filter(|name| find_option(name).is_some());
+    let text = NoteText::new("text_too_long", sentence, remedy);
+    notes.error(&(start..start + name.map_or(1, str::len)), name, text);
 }
 
 /// The jobs in a job file or in one command.
@@ -219,25 +255,6 @@ pub fn fio_view(request: &ImportRequest, host: &HostFacts<'_>) -> Value {
     serde_json::json!({"jobs": jobs, "order": order})
 }
 
-/// The logs requested by a fio command's jobs, by step and job of the resulting document, and
-/// messages about differences from fio's logs.
-pub(crate) fn command_logs(
-    request: &ImportRequest,
-    host: &HostFacts<'_>,
-) -> (Vec<Vec<JobLogs>>, BTreeSet<String>) {
-    let source = Source::new(&request.text);
-    let mut notes = Notes::new(&source);
-    let mut steps = Vec::new();
-    let mut differences = BTreeSet::new();
-    for command in read(detect(&request.text), &source, request, host, &mut notes) {
-        let (logs, sentences) = job_logs(&command.jobs);
-        differences.extend(sentences);
-        let waves = order::waves(&command.jobs, &mut notes).into_iter();
-        steps.extend(waves.map(|wave| wave.iter().map(|job| logs[*job].clone()).collect()));
-    }
-    (steps, differences)
-}
-
 /// A Leadline job or study.
 fn json(text: &str, mut notes: Notes<'_>) -> Import {
     let document = match parse_document(text.as_bytes()) {
@@ -282,13 +299,18 @@ fn report_problems(problems: Vec<Problem>, notes: &mut Notes<'_>) {
 }
 
 /// The steps that run the jobs in one job file or command.
-fn steps(jobs: &[FioJob], host: &HostFacts<'_>, notes: &mut Notes<'_>) -> Vec<Step> {
+fn steps(
+    jobs: &[FioJob],
+    logs: &[JobLogs],
+    host: &HostFacts<'_>,
+    notes: &mut Notes<'_>,
+) -> Vec<Step> {
     for job in jobs {
         misleading_jobs::add_notes(job, host, notes);
     }
     let waves = order::waves(jobs, notes);
     let steps = waves.iter().enumerate().map(|(index, wave)| {
-        let jobs = wave.iter().map(|job| &jobs[*job]);
+        let jobs = wave.iter().map(|job| (&jobs[*job], &logs[*job]));
         step(jobs, index == 0, host, notes)
     });
     let mut steps: Vec<Step> = steps.collect();

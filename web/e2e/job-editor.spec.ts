@@ -112,6 +112,15 @@ test('a long job file and its form stay in sync', async ({ signedIn: page, serve
     area.dispatchEvent(new InputEvent('input', { bubbles: true }));
   }, LONG);
   expect(LONG.split('\n').length).toBeGreaterThan(1900);
+  // The text scrolls within the editor, which fits in the window.
+  const editor = page.locator('.editor');
+  const height = page.viewportSize()?.height ?? 0;
+  expect((await editor.boundingBox())?.height).toBeLessThan(height);
+  const scrollTop = () => editor.evaluate((element) => element.scrollTop);
+  await text.press('Control+End');
+  await expect.poll(scrollTop).toBeGreaterThan(30_000);
+  await text.press('Control+Home');
+  await expect.poll(scrollTop).toBeLessThan(100);
   const job = page.getByRole('combobox', { name: 'Job to edit' });
   await expect(job).toHaveValue('0');
   await job.selectOption('job31');

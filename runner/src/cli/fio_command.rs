@@ -170,7 +170,8 @@ fn read(arguments: &[String]) -> Input {
     let mut logs = Vec::new();
     let document = Command::new(arguments).and_then(|command| {
         let request = import_request(command.text.clone());
-        let import = import_with_host(|host| dialect::import(&request, host));
+        let read = import_with_host(|host| dialect::import_with_logs(&request, host));
+        let import = read.import;
         // An import accepts options without a job; fio does not.
         if import.notes.iter().any(|note| note.code == MISSING_NAME) {
             return Err(vec![no_jobs_problem()]);
@@ -178,9 +179,8 @@ fn read(arguments: &[String]) -> Input {
         command.print_warnings(&import);
         let problems = command.problems(&import);
         let document = import.document.ok_or(problems)?;
-        let differences;
-        (logs, differences) = import_with_host(|host| dialect::command_logs(&request, host));
-        differences.iter().for_each(print_error);
+        read.differences.iter().for_each(print_error);
+        logs = read.logs;
         Ok(document)
     });
     Input {

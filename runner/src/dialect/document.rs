@@ -5,6 +5,7 @@ use crate::dialect::{
     engines::DEFAULT_ENGINE,
     fio_jobs::FioJob,
     host_facts::{HostFacts, PathKind},
+    job_logs::JobLogs,
     notes::{NoteText, Notes},
     option_value::{OptionValue, job_text},
     options::Options,
@@ -17,21 +18,22 @@ use serde_json::{Map, Value, json};
 /// A step of a study: jobs that start together.
 pub(crate) struct Step {
     pub jobs: Vec<Value>,
+    /// One per job.
+    pub logs: Vec<JobLogs>,
 }
 
 /// Converts jobs that start together to JSON. If `is_first` is false, earlier jobs have ended
 /// before these jobs start, so `startdelay` has no effect.
 pub(crate) fn step<'a>(
-    jobs: impl Iterator<Item = &'a FioJob>,
+    jobs: impl Iterator<Item = (&'a FioJob, &'a JobLogs)>,
     is_first: bool,
     host: &HostFacts<'_>,
     notes: &mut Notes<'_>,
 ) -> Step {
-    Step {
-        jobs: jobs
-            .map(|job| job_object(job, is_first, host, notes))
-            .collect(),
-    }
+    let (jobs, logs) = jobs
+        .map(|(job, logs)| (job_object(job, is_first, host, notes), logs.clone()))
+        .unzip();
+    Step { jobs, logs }
 }
 
 /// In fio, `exitall` is global: setting it in one job applies to all jobs (options.c,

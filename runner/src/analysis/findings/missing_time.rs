@@ -24,12 +24,13 @@ pub(crate) fn stalled(context: &Context) -> Option<Finding> {
         .max_by(|a, b| a.1.share.total_cmp(&b.1.share))?;
     let has_failed = context.report.stalled_job().is_some();
     let sentence = format!(
-        "No I/O from {} completed for {} of {}; the longest stall lasted {}.",
+        "{} {} completed no I/O for {} of {}; the longest stall lasted {}.",
         if job.workers > 1 {
-            format!("one worker of job {}", job.name)
+            "One worker of job"
         } else {
-            format!("job {}", job.name)
+            "Job"
         },
+        job.name,
         duration(stalls.total_ms),
         duration(job.duration_ms),
         duration(stalls.longest_ms),

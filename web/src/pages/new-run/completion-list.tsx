@@ -32,7 +32,6 @@ export function CompletionList({ state, text, scrollLeft }: CompletionListProps)
       store={store}
       width={listed?.kind === 'value' ? 180 : 'min(360px, calc(100vw - 24px))'}
       position="bottom-start"
-      withinPortal={false}
     >
       <Combobox.DropdownTarget>
         <TextAnchor {...position} scrollLeft={scrollLeft} />

@@ -52,7 +52,6 @@ export function HoverHelp({ hovered, text, options, scrollLeft }: HoverHelpProps
       onChange={(isOpen) => isOpen || hide()}
       width="min(360px, calc(100vw - 24px))"
       position="top-start"
-      withinPortal={false}
       withRoles={false}
       returnFocus={false}
     >

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useId, useRef } from 'react';
 import { optionsQuery } from '../../api/queries';
 import { optionOfLine } from '../../model/job/completion';
+import { LINE_HEIGHT } from '../../model/job/text-position';
 import { copyText } from '../../ui/clipboard';
 import { Card } from '../../ui/parts';
 import { JobTextArea } from './job-text-area';
@@ -20,6 +21,16 @@ interface JobEditorProps {
   children?: ReactNode;
 }
 
+/** Lines shown above a line that is scrolled into view. */
+const CONTEXT_LINES = 3;
+
+/** A text area does not scroll to its selection, so this does. */
+function scrollToLine(editor: Element | null | undefined, line: number) {
+  if (!editor) return;
+  editor.scrollTop = LINE_HEIGHT * Math.max(0, line - CONTEXT_LINES);
+  editor.scrollIntoView({ block: 'nearest' });
+}
+
 export function JobEditor({ draft, onPasteCommand, children }: JobEditorProps) {
   const { text, setText, problems } = draft;
   // If the options cannot be loaded, the text can still be edited. "All options" shows the error.
@@ -34,8 +45,9 @@ export function JobEditor({ draft, onPasteCommand, children }: JobEditorProps) {
   const doc = listed?.items[selected]?.doc ?? optionOfLine(lineAtCaret, options);
   const select = (line: number) => {
     const start = lines.slice(0, line).join('\n').length + (line > 0 ? 1 : 0);
-    area.current?.focus();
+    area.current?.focus({ preventScroll: true });
     area.current?.setSelectionRange(start, start + (lines[line]?.length ?? 0));
+    scrollToLine(area.current?.closest('.editor'), line);
   };
   return (
     <Card

@@ -103,7 +103,7 @@ fn stalled_steps_are_reported() {
     let result = read(STALLED).result;
     let text = render_results(&plan, &[StepResult::Done(&result)], 80);
     let text = strip_str(&text).to_string();
-    let line = "step 1       No I/O of job t1 completed for 9.00 s of 10.0 s.";
+    let line = "step 1       Job t1 completed no I/O for 9.00 s of 10.0 s.";
     assert!(text.contains(line), "{text}");
 }
 
