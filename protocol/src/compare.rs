@@ -70,7 +70,7 @@ pub struct Assessment {
     pub host_differences: Vec<Difference>,
     /// Number of host facts that are equal in all runs.
     pub equal_host_facts: u64,
-    /// Verdict classes and findings that do not occur in all runs.
+    /// Verdict classes and findings that are not the same in all runs.
     pub result_differences: Vec<Difference>,
 }
 
@@ -88,10 +88,12 @@ pub struct ComparedGroup {
     /// Distinct hosts of the runs, such as `db1 (Linux 6.18.44, AMD EPYC 7B13)`.
     #[serde(default)]
     pub hosts: Vec<String>,
-    /// Start of the measured window of the first run, as a Unix time in ms; null without a result.
+    /// Start of the measured window of the first run, as a Unix time in ms; null if there is no
+    /// result.
     #[serde(default)]
     pub first_started_at_ms: Option<u64>,
-    /// Start of the measured window of the last run, as a Unix time in ms; null without a result.
+    /// Start of the measured window of the last run, as a Unix time in ms; null if there is no
+    /// result.
     #[serde(default)]
     pub last_started_at_ms: Option<u64>,
     /// Number of runs that are included in the statistics.
@@ -103,7 +105,7 @@ pub struct ComparedGroup {
     pub obstacle: Option<String>,
 }
 
-/// A run in a comparison. Without a report, all fields except `run` and `group` are null.
+/// A run in a comparison. If it has no report, all fields except `run` and `group` are null.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct ComparedRun {
     pub run: RunSummary,
@@ -186,15 +188,16 @@ pub struct Change {
     pub baseline_n: u64,
     /// Number of values of the group, or number of pairs.
     pub n: u64,
-    /// Estimate of the repeats that a verdict still requires; null unless the verdict is
+    /// Estimate of the additional repeats that a verdict requires; null if the verdict is not
     /// `undecided`, or if no reasonable number of repeats is enough.
     pub more: Option<MoreRepeats>,
 }
 
-/// Repeats that decide a comparison with a probability of about 80 %, from the variance so far.
+/// Additional repeats that would decide a comparison with a probability of about 80 %, estimated
+/// from the variance so far.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct MoreRepeats {
-    /// Additional pairs, or additional runs per group.
+    /// Pairs, or runs per group.
     pub repeats: u64,
     /// How long they take, from the start to the end of the runs.
     pub duration_ms: f64,

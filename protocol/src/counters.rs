@@ -88,8 +88,8 @@ pub struct Pressure {
     pub io_full: f64,
 }
 
-/// Storage I/O of the runner process (`/proc/self/io`, proc_pid_io(5)), which separates it from I/O
-/// of other processes.
+/// Storage I/O of the runner process, excluding other processes (`/proc/self/io`,
+/// proc_pid_io(5)).
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct StorageIo {
     /// Bytes read from storage, including readahead.

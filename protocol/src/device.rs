@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 /// All block devices on a host.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct DeviceList {
-    /// Their `parents` form the tree.
+    /// `parents` defines the device tree.
     pub devices: Vec<Device>,
 }
 

@@ -24,8 +24,8 @@ pub struct Event {
     /// Milliseconds since the start of the run; 0 for earlier events.
     pub t_ms: f64,
     /// Increases if a server crash may have lost events that were sent but not stored. An event
-    /// with a higher epoch replaces all earlier events that have its sequence number or a higher
-    /// one. Absent while it is 0.
+    /// with a higher epoch replaces all earlier events with the same or a higher sequence number.
+    /// Absent if 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub epoch: u32,
     #[serde(flatten)]

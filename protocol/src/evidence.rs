@@ -20,16 +20,16 @@ pub struct Writeback {
     /// Bytes submitted for writing (`nr_written`).
     pub written_bytes: u64,
     /// How long this run's writers were throttled, summed over its threads (tracepoint
-    /// writeback:balance_dirty_pages); null without `request_sizes=1`.
+    /// writeback:balance_dirty_pages); null unless `request_sizes=1`.
     pub throttled_ms: Option<f64>,
 }
 
-/// Data in memory at the end of the measured window, and how long it took to write it.
+/// Data in memory at the end of the measured window, and the time to write it.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct FlushReport {
     /// Dirty bytes of the targets, including writeback (cachestat(2)); null if unknown.
     pub dirty_bytes: Option<u64>,
-    /// Duration of the flush phase; null without `end_fsync`.
+    /// Duration of the flush phase; null if `end_fsync` is not set.
     pub duration_ms: Option<f64>,
 }
 

@@ -22,7 +22,7 @@ pub struct Finding {
     /// an unchanged rerun resolves it. Null if no rerun does.
     #[serde(default)]
     pub patch: Option<BTreeMap<String, Value>>,
-    /// Button label for the rerun; null without `patch`.
+    /// Button label for the rerun; null if there is no `patch`.
     #[serde(default)]
     pub patch_label: Option<String>,
     /// Shell command that resolves the finding for later runs, for findings that no option

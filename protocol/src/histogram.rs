@@ -41,6 +41,7 @@ pub fn midpoint_of(bucket: usize) -> u64 {
     low + (1 << shift) / 2
 }
 
+/// Returns the non-empty buckets.
 pub fn sparse(counts: &[u64; BUCKETS]) -> Buckets {
     counts
         .iter()
@@ -70,7 +71,7 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Buckets
     }
 }
 
-/// Sums the counts of several histograms.
+/// Sums the counts of multiple histograms.
 pub fn merge<'a>(histograms: impl IntoIterator<Item = &'a Buckets>) -> Buckets {
     let mut counts = BTreeMap::new();
     for (bucket, count) in histograms.into_iter().flatten() {
@@ -80,7 +81,8 @@ pub fn merge<'a>(histograms: impl IntoIterator<Item = &'a Buckets>) -> Buckets {
     counts.into_iter().collect()
 }
 
-/// Returns the bucket midpoint of each percentile (0-100, ascending) in ns; empty without samples.
+/// Returns the bucket midpoint of each percentile (0-100, ascending) in ns; empty if there are no
+/// samples.
 pub fn percentiles(buckets: &Buckets, percentiles: &[f64]) -> Vec<u64> {
     let counts = buckets.iter().map(|(_, count)| *count);
     let total = counts.fold(0, u64::saturating_add);

@@ -26,7 +26,7 @@ pub struct HostFacts {
     pub clocksource: Option<String>,
     /// CPU frequency governors, each once, such as `performance` or `performance powersave`.
     pub governor: Option<String>,
-    /// Kernel's state of each CPU vulnerability that affects the host, such as `spectre_v2`:
+    /// Kernel status of each CPU vulnerability that affects the host, such as `spectre_v2`:
     /// `Mitigation: Retpolines` (Documentation/ABI/testing/sysfs-devices-system-cpu). Null for runs
     /// recorded before it was introduced.
     #[serde(default)]
@@ -41,7 +41,7 @@ pub struct HostFacts {
     pub dirty_bytes: Option<u64>,
     /// Hypervisor or container, such as `kvm`; null on bare metal or if unknown.
     pub virtualization: Option<String>,
-    /// Storage below the targets; null without a run, and for runs recorded before it was
+    /// Storage below the targets; null if there is no run, and for runs recorded before it was
     /// introduced.
     #[serde(default)]
     pub storage: Option<HostStorage>,

@@ -62,9 +62,9 @@ pub struct Import {
     ToSchema,
 )]
 pub struct TextSpan {
-    /// From 1.
+    /// One-based.
     pub line: u32,
-    /// From 1, in characters.
+    /// One-based, in characters.
     pub column: u32,
     /// In characters.
     pub length: u32,

@@ -89,7 +89,7 @@ options! {
         loop_device ["loop"]: bool = "0",
         /// Files per worker.
         nrfiles ["nr_files"]: u32 [range::NRFILES] = "1",
-        /// Order in which the files of a worker are used: roundrobin, sequential (one after the other) or random, with a number of I/Os per file, such as random:8; or zipf:1.2, pareto:0.2 or normal:10 (random files with this distribution).
+        /// How a worker chooses its next file: roundrobin, sequential (one file after another) or random, optionally with the I/Os per file, such as random:8; or zipf:1.2, pareto:0.2 or normal:10 (random files with this distribution).
         file_service_type: FileService = "roundrobin",
         /// Size of each worker's region, across all its files. A percentage is relative to the file or device.
         size: Extent [range::JSON_INTEGER],
@@ -105,7 +105,7 @@ options! {
         offset_align: Bytes [range::POSITIVE],
     }
     pattern {
-        /// I/O pattern: read, write, randread, randwrite, rw, randrw, trim, randtrim, trimwrite or randtrimwrite (each block is trimmed, then written), with fio's `:N` modifier.
+        /// I/O pattern: read, write, randread, randwrite, rw, randrw, trim, randtrim, trimwrite or randtrimwrite (each block is trimmed, then written), optionally with fio's `:N` modifier.
         rw ["readwrite"]: Rw = "read",
         /// Offsets within a group of `rw=randread:N`: sequential, or identical (the same offset N times).
         rw_sequencer: RwSequencer = "sequential",
@@ -119,21 +119,21 @@ options! {
         bsrange ["blocksize_range"]: PerDirection<SizeRange> [range::BLOCK],
         /// Block sizes and their percentage of the I/Os, such as 4k/70:64k/30.
         bssplit: PerDirection<Split> [range::BLOCK],
-        /// Any size within bsrange, not only multiples of the minimum; sizes of bssplit may differ in the same way. Requires direct=0.
+        /// Allow any size within bsrange, not only multiples of the minimum, and bssplit sizes that are not multiples of the smallest one. Requires direct=0.
         bs_unaligned ["blocksize_unaligned"]: bool = "0",
         /// Use the read size for sequential I/Os and the write size for random ones.
         bs_is_seq_rand: bool = "0",
         /// Alignment of random offsets. Default: block size.
         blockalign ["ba"]: PerDirection<Bytes> [range::POSITIVE],
-        /// Access distribution: random, zipf:1.2, pareto:0.2, normal:10, zoned:60/10:30/20:8/30:2/40, zoned_abs:60/10g:40/20g or sequence:2:0:1 (these blocks, repeatedly). zipf, pareto and normal accept the position of the most probable block (0-1), such as zipf:1.2:0.25.
+        /// Access distribution: random, zipf:1.2, pareto:0.2, normal:10, zoned:60/10:30/20:8/30:2/40, zoned_abs:60/10g:40/20g or sequence:2:0:1 (these blocks, repeated). zipf, pareto and normal accept the position of the most probable block (0-1), such as zipf:1.2:0.25.
         random_distribution: PerDirection<Distribution> = "random",
-        /// With random_distribution=sequence: shift each repetition by the length of the sequence.
+        /// With random_distribution=sequence, shift each repetition by the sequence length.
         random_sequence_stride: bool = "0",
-        /// Zones of sequential access: none, or strided (zonesize bytes in each zone, then the next zone after zoneskip). Zones extend to the end of the target.
+        /// Zones of sequential access: none, or strided (transfer zonesize bytes, then skip zoneskip bytes to the next zone). Zones extend to the end of the target.
         zonemode: ZoneMode = "none",
         /// Bytes to transfer in each zone with zonemode=strided.
         zonesize: Bytes,
-        /// Bytes between two zones with zonemode=strided.
+        /// Bytes to skip between zones with zonemode=strided.
         zoneskip: Bytes = "0",
         /// Length of a zone with zonemode=strided; access wraps around at its end. Default: zonesize.
         zonerange: Bytes,
@@ -153,11 +153,11 @@ options! {
         iodepth_batch_submit ["iodepth_batch"]: u32,
         /// Minimum number of completions to wait for.
         iodepth_batch_complete_min ["iodepth_batch_complete"]: u32 [range::POSITIVE_U32] = "1",
-        /// Latency limit: each worker finds the highest number of I/Os in flight, up to iodepth, at which latency_percentile of the I/Os stay below the limit, and then ends. A bare number is in microseconds; 0 disables it.
+        /// Latency limit. Each worker searches for the highest queue depth, up to iodepth, at which latency_percentile percent of the I/Os stay below the limit, and then ends. A bare number is in microseconds; 0 disables it.
         latency_target: Micros [range::TIME] = "0",
-        /// Time for which each queue depth is tested. A bare number is in microseconds.
+        /// Duration of the test of each queue depth. A bare number is in microseconds.
         latency_window: Micros [range::TIME] = "0",
-        /// Percentage of the I/Os that must stay below latency_target. With 100, the first slower I/O fails a test.
+        /// Percentage of the I/Os that must stay below latency_target. At 100, a single slower I/O fails the test.
         latency_percentile: DecimalPercent = "100",
         /// Keep running after the queue depth for latency_target has been found.
         latency_run: bool = "0",
@@ -195,9 +195,9 @@ options! {
         exit_what: ExitWhat = "group",
         /// Maximum number of I/Os per worker and pass.
         number_ios: u64 [range::JSON_INTEGER],
-        /// Failed I/Os after which the job continues if the error is EIO or EILSEQ: none, read, write (including trims and syncs), io (both), verify or all. The run fails when it ends. Bad blocks never end verification.
+        /// I/O types for which the job continues after EIO or EILSEQ: none, read, write (including trims and syncs), io (both), verify or all. The run still fails when it ends. Bad blocks never end verification.
         continue_on_error: ContinueOnError = "none",
-        /// Errors after which the job continues, for reads,writes,verification, such as EAGAIN:5,ENOSPC.
+        /// Errors that do not end the job, for reads,writes,verification, such as EAGAIN:5,ENOSPC.
         ignore_error: ErrorLists,
         /// Criterion and limit at which the job ends: iops, bw, lat (largest deviation from the mean), iops_slope, bw_slope or lat_slope (per steadystate_check_interval), such as iops:5%.
         steadystate ["ss"]: SteadyState = "iops_slope:0.01%",
@@ -207,7 +207,7 @@ options! {
         steadystate_ramp_time ["ss_ramp"]: Seconds [range::TIME] = "0",
         /// Length of the intervals whose values steadystate compares. A bare number is in seconds.
         steadystate_check_interval ["ss_interval"]: Seconds [range::STEADY_STATE_INTERVAL] = "1s",
-        /// With rate_iops: time for which the backlog must exceed one second of arrivals and grow before the job ends as overloaded; 0 disables it. A bare number is in seconds.
+        /// With rate_iops, the job ends as overloaded once its backlog has exceeded one second of arrivals and grown for this time. A bare number is in seconds; 0 disables it.
         overload_time: Seconds [range::OVERLOAD_TIME] = "0",
     }
     cache {
@@ -261,13 +261,13 @@ options! {
         rate: PerDirection<Bytes>,
         /// Maximum I/Os per second. Limits for read,write,trim may differ.
         rate_iops: PerDirection<u64>,
-        /// Minimum bytes per second of each worker. The run ends and fails if a worker is slower during a rate_cycle.
+        /// Minimum bytes per second per worker. The run ends and fails if a worker is slower during a rate_cycle.
         rate_min ["ratemin"]: PerDirection<Bytes>,
-        /// Minimum I/Os per second of each worker. The run ends and fails if a worker is slower during a rate_cycle.
+        /// Minimum I/Os per second per worker. The run ends and fails if a worker is slower during a rate_cycle.
         rate_iops_min: PerDirection<u64>,
         /// Period for rate_min and rate_iops_min, in milliseconds. The first 2 s are not checked.
         rate_cycle ["ratecycle"]: u32 [range::RATE_CYCLE] = "1000",
-        /// Latency (lat) above which an I/O ends and fails the run. A bare number is in microseconds; 0 disables it.
+        /// Maximum latency (lat). The run ends and fails if an I/O is slower. A bare number is in microseconds; 0 disables it.
         max_latency: PerDirection<Micros> [range::TIME],
         /// Arrival process for rate or rate_iops: linear (constant intervals) or poisson (exponential intervals).
         rate_process: RateProcess = "linear",
@@ -275,19 +275,19 @@ options! {
         flow: u32 = "0",
         /// ID of the group of workers that share I/Os in proportion to flow.
         flow_id: u32 = "0",
-        /// How long a worker that exceeds its share pauses once its I/Os are complete, in microseconds. 0: check again immediately.
+        /// Pause of a worker that exceeds its share, once its I/Os are complete, in microseconds; 0 means check again immediately.
         flow_sleep: u32 = "0",
         /// Pause after every thinktime_blocks I/Os, once all of them are complete. A bare number is in microseconds.
         thinktime: Micros [range::TIME] = "0",
         /// Number of I/Os between pauses; also limits the I/Os in flight.
         thinktime_blocks: u32 [range::POSITIVE_U32] = "1",
-        /// Part of each pause that the worker spends busy on the CPU instead of sleeping. A bare number is in microseconds.
+        /// Part of each pause that the worker spends busy-waiting instead of sleeping. A bare number is in microseconds.
         thinktime_spin: Micros [range::TIME] = "0",
         /// I/O time after which the worker pauses, instead of or in addition to thinktime_blocks. A bare number is in seconds.
         thinktime_iotime: Seconds [range::TIME] = "0",
     }
     data {
-        /// Bytes that are repeated in the write buffers, such as 0xdeadbeef, -12 or "text".
+        /// Bytes to repeat in the write buffers, such as 0xdeadbeef, -12 or "text".
         buffer_pattern: BufferPattern,
         /// Fill write buffers with zeros.
         zero_buffers: bool = "0",
@@ -299,7 +299,7 @@ options! {
         buffer_compress_percentage: Percent = "0",
         /// Percentage of written blocks that are duplicates.
         dedupe_percentage: Percent = "0",
-        /// Blocks that duplicates repeat: repeat (any earlier block) or working_set (one of the first unique blocks).
+        /// Source of duplicate blocks: repeat (any earlier block) or working_set (one of the first unique blocks).
         dedupe_mode: DedupeMode = "repeat",
         /// Size of the working set, as a percentage of size.
         dedupe_working_set_percentage: Percent = "5",
@@ -309,7 +309,7 @@ options! {
         verify: VerifyMethod = "none",
         /// Read back and check the written blocks after the measurement; requires verify.
         do_verify: bool = "1",
-        /// Number of writes after which the job reads some of them back and checks them, while it writes; the rest follows after the measurement, and with direct=0 all blocks again. 0 disables it. No effect on mixed jobs.
+        /// Verify during the measurement: after this many writes, read some of them back and check them. The rest is checked after the measurement; with direct=0, all blocks are checked again. 0 disables it. No effect on mixed jobs.
         verify_backlog: u32 = "0",
         /// Number of writes that verify_backlog reads back at a time. Default: verify_backlog.
         verify_backlog_batch: u32 = "0",
@@ -319,9 +319,9 @@ options! {
         verify_fatal: bool = "0",
         /// Bytes per header and checksum. Default: smallest write.
         verify_interval: Bytes,
-        /// Position of the header in its block; the header and the data there are swapped.
+        /// Offset of the header in its block; the header and the data at that offset are swapped.
         verify_offset: Bytes = "0",
-        /// Bytes that are repeated in each verified block, such as 0xff%o; %o is the offset of the block (8 bytes). Without verify, it implies verify=header-pattern.
+        /// Bytes to repeat in each verified block, such as 0xff%o; %o is the block's offset (8 bytes). Without verify, it implies verify=header-pattern.
         verify_pattern: VerifyPattern,
     }
     cpu {
@@ -335,7 +335,7 @@ options! {
         prio ["ioprio"]: u32 [range::PRIO],
         /// I/O priority class: 1 (realtime, requires root), 2 (best effort) or 3 (idle); 0 means best effort.
         prioclass: u32 [range::PRIOCLASS],
-        /// Percentage of the I/Os that have the priority of cmdprio_class and cmdprio (io_uring, libaio). Values for read,write may differ.
+        /// Percentage of I/Os with the priority set by cmdprio_class and cmdprio (io_uring, libaio). Values for read,write may differ.
         cmdprio_percentage: PerDirection<Percent> = "0",
         /// Priority class of these I/Os: 1 (realtime, requires root), 2 (best effort) or 3 (idle); 0 means realtime.
         cmdprio_class: PerDirection<u64> [range::PRIOCLASS] = "0",
@@ -343,7 +343,7 @@ options! {
         cmdprio: PerDirection<u64> [range::PRIO] = "0",
         /// Priority hint of these I/Os: 1 to 7 select a command duration limit of the device (Linux 6.5).
         cmdprio_hint: PerDirection<u64> [range::PRIO_HINT] = "0",
-        /// Sizes, and the percentage of their I/Os with a priority: 64k/20 uses cmdprio_class and cmdprio, and 64k/25/1/1:64k/75/3/2 sets the class and level.
+        /// Percentage of I/Os with a priority, by size: 64k/20 uses cmdprio_class and cmdprio; 64k/25/1/1:64k/75/3/2 sets the class and level.
         cmdprio_bssplit: PerDirection<PrioritySplit> [range::BLOCK],
     }
     evidence {
@@ -393,7 +393,7 @@ options! {
         disk_util: bool,
         /// Write until no space is left. No effect: writes to a device stop at its end anyway, and a file needs a size, because part of the filesystem stays free.
         fill_device ["fill_fs"]: bool,
-        /// Maximum number of open files per worker; at least the number of files, because a worker keeps all its files open.
+        /// Maximum number of open files per worker; must be at least the number of files, because a worker keeps all its files open.
         openfiles: u32,
         /// Flush files after creating them. No effect: layout always does this.
         create_fsync: bool,
@@ -413,7 +413,7 @@ options! {
         error_dump: bool,
         /// End all jobs after an error. Always on.
         exitall_on_error: bool,
-        /// Which I/Os thinktime_blocks counts. No effect: a pause begins when exactly this number has completed.
+        /// Which I/Os thinktime_blocks counts. No effect: a pause begins once exactly thinktime_blocks I/Os have completed.
         thinktime_blocks_type: BlocksType,
     }
 }

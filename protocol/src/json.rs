@@ -1,5 +1,5 @@
-//! Reads JSON documents that people write. `serde_json` takes the last of multiple fields with
-//! the same name; here they are problems, because only one of the values would have an effect.
+//! Reads JSON documents written by people. `serde_json` keeps only the last value of a repeated
+//! field. Here, a repeated field is a problem, because the other values would have no effect.
 
 use crate::problem::Problem;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -9,10 +9,10 @@ use std::fmt::{self, Write};
 /// Maximum number of reported fields.
 const MAX_PROBLEMS: usize = 100;
 
-/// Maximum length of a reported path, in characters. A document can nest long names.
+/// Maximum length of a reported path, in characters. Documents can nest long names.
 const MAX_PATH: usize = 200;
 
-/// Why a document was not read.
+/// Why a document could not be read.
 #[derive(Debug)]
 pub enum DocumentError {
     /// Not JSON.
@@ -21,7 +21,7 @@ pub enum DocumentError {
     Repeated(Vec<Problem>),
 }
 
-/// Parses a document in which every field occurs once.
+/// Parses a document without repeated fields.
 ///
 /// # Errors
 /// The text is not JSON, or an object repeats a field.
@@ -55,7 +55,7 @@ enum Path<'a> {
 }
 
 impl Path<'_> {
-    /// Such as `jobs[0].bs`; cut off after `MAX_PATH` characters.
+    /// For example, `jobs[0].bs`; truncated to `MAX_PATH` characters.
     fn text(&self) -> String {
         let mut text = ShortText(String::new());
         if self.write(&mut text).is_err() {
@@ -206,21 +206,17 @@ mod tests {
     }
 
     #[test]
-    fn a_document_without_repeated_fields_has_the_value_of_serde_json() {
+    fn documents_without_repeated_fields_match_serde_json() {
         let text = r#"{"b": [1, -2, 1e300, 18446744073709551615, "x", null, true, []], "a": {"b": {}}, "": 0.1}"#;
         let expected: Value = serde_json::from_str(text).unwrap();
         let document = parse_document(text.as_bytes()).unwrap();
         assert_eq!(document, expected);
-        assert_eq!(
-            document.to_string(),
-            expected.to_string(),
-            "order of fields"
-        );
+        assert_eq!(document.to_string(), expected.to_string(), "field order");
         assert_eq!(parse_document(b" 7 ").unwrap(), json!(7));
     }
 
     #[test]
-    fn repeated_fields_are_named_with_their_paths() {
+    fn reports_paths_of_repeated_fields() {
         assert_eq!(repeated(r#"{"rw": "read", "rw": "write"}"#), ["rw"]);
         let text = r#"{"jobs": [{}, {"bs": 1, "size": 1, "bs": 2, "size": 2, "bs": 3}], "a": {"x": 1, "x": 1}}"#;
         assert_eq!(repeated(text), ["jobs[1].bs", "jobs[1].size", "a.x"]);
@@ -229,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn number_and_length_of_reported_paths_are_limited() {
+    fn limits_number_and_length_of_reported_paths() {
         let fields: String = (0..1_000)
             .map(|n| format!(r#""f{n}": 1, "f{n}": 2, "#))
             .collect();
@@ -242,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_json_has_the_error_of_serde_json() {
+    fn invalid_json_has_the_serde_json_error() {
         let deep = "[".repeat(10_000);
         for text in ["", "{", "[1,]", "nul", "{} {}", "\"\u{1}\"", "1e999", &deep] {
             let expected = serde_json::from_str::<Value>(text).unwrap_err().to_string();

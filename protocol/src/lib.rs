@@ -1,7 +1,7 @@
 //! Types that cross a process or network boundary. Pure: no I/O, clocks or threads.
 //!
 //! - `job`: fio's options, and parsing of jobs and runs
-//! - `json`: reading of documents that people write
+//! - `json`: parsing of documents written by people
 //! - `units`: parsing of sizes, times and percentages
 //! - `plan`: resolved jobs and targets, phases and cost
 //! - `problem`: errors with a field, a detail and a remedy
@@ -10,7 +10,7 @@
 //! - `report`: results of the measured window; `report_summary`: its key figures
 //! - `evidence`, `gauge`, `verdict`, `finding`: where the I/O went
 //! - `metrics`: the table of metrics
-//! - `limits`: limits of fields in requests, and their schemas
+//! - `limits`: limits for request fields, and their schemas
 //! - `named_enum`: the macro for enums whose values have names
 //! - `run`, `runs_event`, `workload_summary`, `annotation`, `query`, `series`, `compare`, `trend`:
 //!   runs in the HTTP API; `schedule`, `webhook`, `settings`: schedules, notifications and settings

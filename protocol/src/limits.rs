@@ -1,5 +1,5 @@
-//! Limits of fields in requests, and the OpenAPI schemas of these fields. The parsers of requests
-//! use the same limits. Lengths are in characters, as in JSON schemas.
+//! Limits for request fields, and the OpenAPI schemas of these fields. The request parsers use the
+//! same limits. Lengths are in characters, as in JSON Schema.
 
 use crate::{
     host::LOCAL_HOST,
@@ -27,17 +27,17 @@ use utoipa::{
 pub const MAX_NAME: usize = 200;
 /// Notes are included in lists.
 pub const MAX_NOTES: usize = 8 * 1024;
-/// The importer reports text that is longer than 1 MiB.
+/// Above the importer's limit of 1 MiB, so that the importer reports longer text.
 pub const MAX_JOB_TEXT: usize = 2 << 20;
 pub const MAX_TAGS: usize = 32;
 pub const MAX_TAG: usize = 64;
-/// Not allowed in tags, which are part of queries, in addition to deceptive characters.
+/// Not allowed in tags, in addition to deceptive characters, because queries contain tags.
 pub const NOT_IN_TAGS: [char; 2] = [',', '"'];
-/// A longer text does not fit on a chart; the notes of a run can be longer.
+/// Longer text does not fit on a chart. Run notes can be longer.
 pub const MAX_ANNOTATION: usize = 500;
 pub const MAX_CRON: usize = 200;
 pub const MAX_QUIET_HOURS: usize = 10;
-/// Runs of a baseline.
+/// Number of runs in a baseline.
 pub const BASELINE_RUNS: RangeInclusive<usize> = 1..=50;
 /// In percent. Changes below 0.01 % are rounding errors, and thresholds above 1,000 % are
 /// meaningless.
@@ -47,7 +47,7 @@ pub const MAX_STUDY_THRESHOLD: f64 = 100.0;
 
 /// Runs or series per page.
 pub const MAX_PAGE: u32 = 200;
-/// Studies per page, which contains all their runs.
+/// Studies per page. A page lists all their runs.
 pub const MAX_STUDY_PAGE: u32 = 100;
 /// Two points per pixel on a wide screen.
 pub const MAX_POINTS: u32 = 5_000;
@@ -178,7 +178,7 @@ fn number(range: RangeInclusive<f64>) -> ObjectBuilder {
         .maximum(Some(Number::Float(*range.end())))
 }
 
-/// Matches a subset of the cron syntax: numbers, lists, `*` with steps, and nicknames, but no
+/// Matches a subset of the cron syntax: numbers, lists, `*` with steps, and nicknames, but not
 /// ranges or names of days.
 fn cron_pattern() -> String {
     let field = |number: &str| {

@@ -80,8 +80,8 @@ pub struct PlannedPhase {
     pub write_bytes: Option<u64>,
 }
 
-/// When the plan with a given code was made, in minutes since boot. Accepts a confirmation
-/// `TEXT@CODE` or a code. A code is `MINUTE-DIGEST`, in hexadecimal digits.
+/// Returns when the plan with this code was made, in minutes since boot. Accepts a code or a
+/// confirmation, `TEXT@CODE`. A code is `MINUTE-DIGEST`, in hexadecimal digits.
 pub fn planned_minute(confirmation: &str) -> Option<u64> {
     let (_, code) = confirmation.rsplit_once('@').unwrap_or(("", confirmation));
     u64::from_str_radix(code.split_once('-')?.0, 16).ok()

@@ -81,8 +81,8 @@ impl Problem {
         self
     }
 
-    /// Whether data would be overwritten without a valid confirmation. The remedy contains the code
-    /// of the confirmation.
+    /// Whether data would be overwritten without a valid confirmation. The remedy contains the
+    /// confirmation code.
     pub fn is_confirmation(&self) -> bool {
         let field = self.field.as_deref();
         field.is_some_and(|field| field.rsplit('.').next() == Some("confirm"))

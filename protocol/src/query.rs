@@ -35,10 +35,9 @@ pub enum SortOrder {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct RunQuery {
-    /// Text in name, target, tags or notes, and `key:value` terms: rw, bs, iodepth, numjobs, status,
-    /// verdict, mode, target, device, host, source, tag, name,
-    /// study, step. `#12` is a run number, `-term`
-    /// excludes matching runs, and a term in quotes is text.
+    /// Text in the name, target, tags or notes, and `key:value` terms. Keys: rw, bs, iodepth,
+    /// numjobs, status, verdict, mode, target, device, host, source, tag, name, study, step. `#12`
+    /// is a run number, `-term` excludes matching runs, and a quoted term is text.
     pub q: Option<String>,
     /// Statuses, separated by commas.
     #[param(value_type = Option<Statuses>)]
@@ -120,11 +119,11 @@ pub enum ExportFormat {
     FioTerse,
     /// fio's bandwidth log, one line per direction and sample.
     FioBwLog,
-    /// fio's log of IOPS.
+    /// fio's IOPS log.
     FioIopsLog,
     /// fio's latency log.
     FioLatLog,
-    /// fio's log of latency histograms.
+    /// fio's latency histogram log.
     FioClatHistLog,
 }
 

@@ -38,7 +38,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
-/// Results for the measured window. If a number is missing, `absent` has the reason.
+/// Results for the measured window. `absent` explains missing numbers.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct Report {
     /// Start of the measured window, as a Unix time in milliseconds.
@@ -95,11 +95,11 @@ pub struct Report {
     pub pauses: Vec<Pause>,
     /// Writeback on the host.
     pub writeback: Option<Writeback>,
-    /// Data that was still in memory at the end; null without writes.
+    /// Data that was still in memory at the end; null if there were no writes.
     pub flush: Option<FlushReport>,
-    /// Request sizes at the device; null without `request_sizes=1`.
+    /// Request sizes at the device; null unless `request_sizes=1`.
     pub requests: Option<Requests>,
-    /// CPU profile of the runner; null without `profile=1`.
+    /// CPU profile of the runner; null unless `profile=1`.
     pub profile: Option<Profile>,
     /// Failed I/Os.
     pub errors: ErrorReport,
@@ -115,7 +115,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// The job whose storage was stalled for so long that the run failed.
+    /// The job whose storage stalled for so long that the run failed.
     pub fn stalled_job(&self) -> Option<(&JobReport, &Stalls)> {
         let stalls = self
             .jobs
@@ -152,7 +152,7 @@ impl Report {
         self.started_at_ms.saturating_add(self.duration_ms as u64)
     }
 
-    /// CPU time of the runner per I/O, in ns; `None` without I/O or CPU times.
+    /// CPU time of the runner per I/O, in ns; `None` if either is missing.
     pub fn cpu_ns_per_io(&self) -> Option<f64> {
         let reads_and_writes = self.read.ios.saturating_add(self.write.ios);
         let ios = reads_and_writes.saturating_add(self.trim.ios);
@@ -160,7 +160,7 @@ impl Report {
         (ios > 0).then(|| (cpu.user_ms + cpu.system_ms) * 1e6 / ios as f64)
     }
 
-    /// Device reads and writes per read or write of the run; `None` without I/O or a device.
+    /// Device reads and writes per read or write of the run; `None` if either is missing.
     pub fn device_ios_per_io(&self) -> Option<f64> {
         let ios = self.read.ios.saturating_add(self.write.ios);
         let device = &self.device.as_ref()?.counts;
@@ -179,9 +179,9 @@ pub enum EndedBy {
     NumberIos,
     /// The steady state was attained.
     SteadyState,
-    /// More I/Os were due than completed, for as long as `overload_time`.
+    /// The backlog exceeded its limit and grew for `overload_time`.
     Overload,
-    /// The number of I/Os in flight for `latency_target` was found.
+    /// The queue depth for `latency_target` was found.
     LatencyTarget,
     /// A worker of a job with `exitall` ended.
     Exitall,
@@ -219,9 +219,9 @@ pub struct JobReport {
     pub trim: DirectionStats,
     /// fsync and fdatasync calls.
     pub sync: SyncStats,
-    /// User-mode CPU time of the job's threads per I/O; null without I/O.
+    /// User-mode CPU time of the job's threads per I/O; null if there was no I/O.
     pub user_ns_per_io: Option<f64>,
-    /// Kernel-mode CPU time of the job's threads per I/O; null without I/O.
+    /// Kernel-mode CPU time of the job's threads per I/O; null if there was no I/O.
     pub system_ns_per_io: Option<f64>,
     /// Null for runs recorded before it was counted for each job.
     #[serde(default)]
@@ -237,17 +237,17 @@ pub struct JobReport {
     /// Periods without completions; null for runs recorded before they were detected.
     #[serde(default)]
     pub stalls: Option<Stalls>,
-    /// Result of reading back written blocks; null without `verify`.
+    /// Result of reading back written blocks; null if `verify` is not set.
     #[serde(default)]
     pub verify: Option<VerifyReport>,
-    /// Arrivals and backlog; null without `rate_iops`, and for runs recorded before they were
+    /// Arrivals and backlog; null if `rate_iops` is not set, and for runs recorded before they were
     /// counted.
     #[serde(default)]
     pub arrivals: Option<ArrivalReport>,
-    /// Whether the steady state was attained; null without `steadystate_duration`.
+    /// Whether the steady state was attained; null if `steadystate_duration` is not set.
     #[serde(default)]
     pub steady_state: Option<SteadyStateReport>,
-    /// Result of the search; null without `latency_target`.
+    /// Result of the search; null if `latency_target` is not set.
     #[serde(default)]
     pub latency_target: Option<LatencyTargetReport>,
     /// The limit that the job violated; null if it met all of them.
@@ -255,10 +255,10 @@ pub struct JobReport {
     pub violated_limit: Option<ViolatedLimit>,
 }
 
-/// The number of I/Os in flight within a latency limit (`latency_target`).
+/// Result of the search for the highest queue depth within a latency limit (`latency_target`).
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct LatencyTargetReport {
-    /// Last number of I/Os in flight, by worker.
+    /// Last queue depth of each worker.
     pub depths: Vec<u32>,
     /// Whether every worker has completed its search.
     pub attained: bool,
@@ -283,7 +283,7 @@ impl JobReport {
 pub struct ThreadUsage {
     /// Voluntary and involuntary.
     pub context_switches: u64,
-    /// Page faults that needed I/O.
+    /// Page faults that required I/O.
     pub major_faults: u64,
     /// Page faults without I/O.
     pub minor_faults: u64,
@@ -354,7 +354,7 @@ pub struct ToleratedError {
     pub errno: i32,
     pub message: String,
     pub count: u64,
-    /// Offsets of the first failed I/Os of each worker within the target, in bytes.
+    /// Offsets within the target of each worker's first failed I/Os, in bytes.
     pub offsets: Vec<u64>,
 }
 

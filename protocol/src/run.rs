@@ -23,10 +23,10 @@ use utoipa::ToSchema;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunRequest {
-    /// 1 to 64 jobs that start together. Required without `job_text`.
+    /// 1 to 64 jobs that start together. Required unless `job_text` is set.
     #[schema(value_type = Option<Jobs>)]
     pub jobs: Vec<Value>,
-    /// Instead of `jobs`: a fio job file, or a command of fio or diskspd.
+    /// Instead of `jobs`: a fio job file, or a fio or diskspd command.
     pub job_text: Option<String>,
     /// Values of the variables in `job_text`, such as `${DEVICE}`.
     pub variables: Option<BTreeMap<String, String>>,
@@ -143,15 +143,15 @@ pub struct RunSummary {
     /// Number of the failed run that this run retries; null for other runs.
     #[serde(default)]
     pub retry_of: Option<u64>,
-    /// Runs with the same value performed the same test, on any target and host; null without a
-    /// result.
+    /// Runs with the same value performed the same test, on any target and host; null if there is
+    /// no result.
     #[serde(default)]
     pub job_fingerprint: Option<String>,
-    /// Fingerprint of the hardware, kernel, filesystem and device; null without a result.
+    /// Fingerprint of the hardware, kernel, filesystem and device; null if there is no result.
     #[serde(default)]
     pub host_fingerprint: Option<String>,
     /// Fingerprint of the host name and the devices below the targets, equal for all runs of a
-    /// trend; null without a result.
+    /// trend; null if there is no result.
     #[serde(default)]
     pub machine_fingerprint: Option<String>,
     /// Null if the run is not queued.

@@ -9,8 +9,8 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Counts from all layers for one sampling window. If a layer is null, `absent` in the `accepted`
-/// event has the reason.
+/// Counts from all layers for one sampling window. `absent` in the `accepted` event explains null
+/// layers.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct Sample {
     /// `ramp` or `measure`.

@@ -30,7 +30,7 @@ pub struct ScheduleRequest {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(value_type = Tags)]
     pub tags: Vec<String>,
-    /// Local times at which no runs start. They must not contain all due times.
+    /// Local times at which no runs start. They must not cover all due times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 10)]
     pub quiet_hours: Vec<QuietHours>,
@@ -40,7 +40,7 @@ pub struct ScheduleRequest {
     pub enabled: Option<bool>,
 }
 
-/// Every day from one local time to another. Ends on the next day if `to` is not after `from`.
+/// A daily period in local time. It ends on the next day if `to` is not after `from`.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct QuietHours {
     /// `HH:MM`, inclusive.
@@ -96,17 +96,17 @@ named_enum! {
     }
 }
 
-/// One or more due times, and their result.
+/// One or more due times and their result.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct ScheduleStart {
-    /// The due time, or the last of several.
+    /// The due time, or the last one if there are multiple.
     pub due_at_ms: u64,
     /// Number of due times.
     pub count: u64,
     pub result: StartResult,
     /// Why it did not start, or started late.
     pub reason: Option<String>,
-    /// Whether the due time was missed, and the start was caught up later.
+    /// Whether this is a later start for a missed due time.
     pub is_catch_up: bool,
     pub run: Option<u64>,
     pub study: Option<u64>,

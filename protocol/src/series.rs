@@ -19,8 +19,8 @@ pub struct Series {
     /// End of each bucket.
     pub t_ms: Vec<f64>,
     pub columns: Vec<SeriesColumn>,
-    /// I/Os of all directions by latency, for a heat map: for each bucket, the used rows in ascending
-    /// order with their numbers of I/Os. Null if not requested.
+    /// Latency heat map across all directions: for each bucket, the non-empty rows in ascending
+    /// order with their I/O counts. Null if not requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_rows: Option<Vec<Vec<(u32, u64)>>>,
 }

@@ -1,4 +1,4 @@
-//! Displayable text from users, devices and files.
+//! Makes text from users, devices and files safe to display.
 
 use serde_json::Value;
 
@@ -28,7 +28,7 @@ pub fn printable(text: &str) -> String {
     text.replace(is_deceptive, "\u{fffd}")
 }
 
-/// Replaces deceptive characters in all strings of a document from another person.
+/// Replaces deceptive characters in all strings and field names of an untrusted document.
 pub fn printable_document(document: Value) -> Value {
     match document {
         Value::String(text) => printable(&text).into(),
@@ -49,7 +49,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn texts_of_documents_are_printable() {
+    fn document_text_is_printable() {
         let document = json!({"a\u{1b}": [{"name": "x\u{202e}\u{1b}[2J"}, 1]});
         let expected = json!({"a\u{fffd}": [{"name": "x\u{fffd}\u{fffd}[2J"}, 1]});
         assert_eq!(printable_document(document), expected);

@@ -59,9 +59,9 @@ pub struct TrendSeries {
     /// Number of runs, including those without a complete result.
     pub runs: u64,
     pub newest_run: RunSummary,
-    /// Null without a baseline.
+    /// Null if there is no baseline.
     pub baseline: Option<Baseline>,
-    /// Null without a baseline.
+    /// Null if there is no baseline.
     pub state: Option<SeriesState>,
 }
 
@@ -80,15 +80,15 @@ pub struct Trend {
     pub metrics: Vec<String>,
     /// Smallest change that matters, in percent.
     pub threshold_percent: f64,
-    /// Statistics of the baseline's runs; null without a baseline.
+    /// Statistics of the baseline's runs; null if there is no baseline.
     pub baseline_statistics: Option<GroupStatistics>,
     /// Ordered by first run.
     pub points: Vec<TrendPoint>,
     pub changes: Vec<TrendChange>,
-    /// Findings about disturbances that most runs have, such as `foreign I/O`. They are a property of
-    /// the test, so these runs are included.
+    /// Findings about disturbances that most runs have, such as `foreign I/O`. They are a property
+    /// of the test, so these runs are included.
     pub common_findings: Vec<String>,
-    /// Numbers of excluded runs, by reason.
+    /// Number of excluded runs, by reason.
     pub left_out: Vec<LeftOutCount>,
     /// Number of runs before the first point, which are not shown.
     pub older_runs: u64,
@@ -162,14 +162,15 @@ pub struct FactChange {
 pub struct TrendChange {
     /// Index in `points`.
     pub point: u64,
-    /// Change of the mean of the medians, from the previous change point to the next one; null if the
-    /// mean was 0.
+    /// Change from `mean_before` to `mean_after`, in percent; null if `mean_before` is 0.
     pub percent: Option<f64>,
     /// Null if neither direction is better.
     pub is_better: Option<bool>,
     /// p-value of Student's t-test, not corrected for the number of points.
     pub p_value: f64,
+    /// Mean of the medians from the previous change point, or the start.
     pub mean_before: f64,
+    /// Mean of the medians up to the next change point, or the end.
     pub mean_after: f64,
     /// Up to 50 runs before the change, on the host of the last point before it.
     pub runs_before: Vec<u64>,

@@ -91,7 +91,7 @@ named_enum! {
 /// A number that supports a verdict, with a command to check it independently.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct Proof {
-    /// The layer that the counter belongs to.
+    /// Layer of the counter.
     pub layer: Layer,
     /// For example, `reads completed by vda`.
     pub name: String,
@@ -151,8 +151,7 @@ named_enum! {
     names: "snake_case";
     pub enum VerdictClass {
         Device,
-        /// Only in old runs, like `merged`, `amplified` and `foreign`. It is now a modifier of
-        /// `device`.
+        /// Only in old runs; now a modifier of `device`, like `merged`, `amplified` and `foreign`.
         Readahead,
         PageCache,
         /// Served from memory below a block device.

@@ -13,7 +13,7 @@ named_enum! {
     pub enum WebhookEvent {
         /// The state of a series relative to its baseline has changed.
         TrendStateChanged,
-        /// A run or study of a schedule failed, was interrupted, or was rejected.
+        /// A scheduled run or study failed, was interrupted, or was rejected.
         ScheduleRunFailed,
         /// Due times of a schedule were missed or skipped.
         ScheduleStartMissed,
@@ -28,12 +28,12 @@ named_enum! {
 pub struct WebhookRequest {
     #[schema(value_type = Title)]
     pub name: String,
-    /// Starts with `http://`. Required for a new webhook; without it, the URL stays the same.
+    /// Starts with `http://`. Required for a new webhook; if omitted, the URL does not change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub url: Option<String>,
-    /// Key of the signature: `whsec_` and 24 to 64 random bytes in Base64. Required for a new
-    /// webhook; without it, the key stays the same.
+    /// Signing key: `whsec_` and 24 to 64 random bytes in Base64. Required for a new
+    /// webhook; if omitted, the key does not change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub secret: Option<String>,
@@ -72,17 +72,17 @@ named_enum! {
     pub enum DeliveryStatus {
         /// Not sent yet, or to be retried.
         Pending,
-        /// The receiver has responded with a status from 200 to 299.
+        /// The receiver responded with a 2xx status.
         Delivered,
-        /// All attempts failed, the receiver responded with status 410, the webhook was disabled, or
-        /// too many messages were pending.
+        /// All attempts failed, the receiver responded with status 410, the webhook was disabled,
+        /// or too many messages were pending.
         Failed,
     }
 }
 
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct Delivery {
-    /// The header `webhook-id`, the same in all attempts.
+    /// Value of the `webhook-id` header, the same in all attempts.
     pub id: String,
     pub event: WebhookEvent,
     pub created_at_ms: u64,

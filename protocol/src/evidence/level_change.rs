@@ -4,7 +4,7 @@ use crate::evidence::transition::Direction;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// A time at which the mean IOPS of a direction changed and stayed at another level.
+/// A lasting change in the mean IOPS of a direction.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct LevelChange {
     /// In milliseconds since the start of the run.
@@ -17,7 +17,7 @@ pub struct LevelChange {
 }
 
 impl LevelChange {
-    /// Change in percent; `None` after a level of 0.
+    /// Change in percent; `None` if the previous level is 0.
     pub fn percent(&self) -> Option<f64> {
         let ratio = self.after_iops / self.before_iops;
         ratio.is_finite().then_some((ratio - 1.0) * 100.0)

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
-/// A file or device. The regions of all jobs and workers are merged. If a number is null, `absent`
-/// has the reason.
+/// A file or device. The regions of all jobs and workers are merged. `absent` explains null
+/// numbers.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct TargetReport {
     /// Absolute path.
@@ -125,8 +125,8 @@ pub struct DirectFacts {
     pub memory_align: Option<u32>,
     /// Offset and length alignment for direct I/O in bytes; null if `memory_align` is null.
     pub offset_align: Option<u32>,
-    /// Whether the loop device opens its backing file with direct I/O (`loop/dio`); null without a
-    /// loop device.
+    /// Whether the loop device opens its backing file with direct I/O (`loop/dio`); null if there
+    /// is no loop device.
     pub loop_direct_io: Option<bool>,
     /// Type of a lower device-mapper target that serves reads of unwritten blocks without accessing
     /// its disks, such as `thin`; null if there is none, or if the tables cannot be read (requires
@@ -149,7 +149,7 @@ pub struct DirectFacts {
 pub struct BackingFile {
     /// Path as reported by the kernel.
     pub path: String,
-    /// Allocated bytes, without holes (stat(2), `st_blocks`).
+    /// Allocated bytes, excluding holes (stat(2), `st_blocks`).
     pub allocated_bytes: u64,
     /// Residency at the start of the measured window; null if unknown.
     pub start: Option<Residency>,

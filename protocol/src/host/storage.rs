@@ -12,13 +12,13 @@ pub struct HostStorage {
     pub devices: Vec<StorageDevice>,
 }
 
-/// Settings of the request queue are null for a partition, which uses the queue of its disk.
+/// Request queue settings are null for a partition, which uses the queue of its disk.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct StorageDevice {
     /// Kernel name, such as `vda1`. It may change on reboot.
     pub name: String,
     pub kind: DeviceKind,
-    /// Whether there is no other device below.
+    /// Whether there are no devices below it.
     pub is_physical: bool,
     /// Stable identity, such as `wwid:...`, `serial:...`, `dm:...` or `loop:/path`; null if the
     /// device has none.

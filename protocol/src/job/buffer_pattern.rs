@@ -22,7 +22,7 @@ impl From<BufferPattern> for String {
     fn from(pattern: BufferPattern) -> Self {
         let mut text = Self::from("0x");
         for byte in pattern.0 {
-            // Writing to a string does not fail.
+            // Writing to a `String` cannot fail.
             let _ = write!(text, "{byte:02x}");
         }
         text
@@ -51,8 +51,8 @@ impl FioValue for BufferPattern {
     }
 }
 
-/// A hexadecimal number, a string, or up to 64 parts of up to 8 bytes: strings, numbers, and what
-/// matches `part`. A positive decimal number can only be the first part.
+/// A hexadecimal number, a string, or up to 64 parts of up to 8 bytes: strings, numbers, and
+/// matches of `part`. A positive decimal number can only be the first part.
 pub(crate) fn bytes_schema(part: &str) -> ValueSchema {
     const HEX: &str = "0[xX][0-9a-fA-F]";
     const LETTER: &str = "[ !#-~]";
@@ -63,8 +63,8 @@ pub(crate) fn bytes_schema(part: &str) -> ValueSchema {
     ValueSchema::integers(text, I32)
 }
 
-/// `format` appends the bytes of a format such as `%o` at the start of the text and returns the
-/// rest, or `None` if there is no format.
+/// `format` parses a format such as `%o` at the start of the text: it appends its bytes and returns
+/// the rest, or `None` if the text does not start with a format.
 ///
 /// # Errors
 /// Returns what is wrong with the text.
@@ -92,7 +92,7 @@ pub(crate) fn parse_bytes(
         };
     }
     if bytes.is_empty() || bytes.len() > MAX_BYTES {
-        return Err(format!("a pattern has 1 to {MAX_BYTES} bytes"));
+        return Err(format!("a pattern must have 1 to {MAX_BYTES} bytes"));
     }
     Ok(bytes)
 }

@@ -1,5 +1,4 @@
-//! Values by direction: `read[,write[,trim]]`. The last given value applies to the remaining
-//! directions.
+//! Values by direction: `read[,write[,trim]]`. The last value applies to the remaining directions.
 
 use crate::job::{
     range::ValueRange,

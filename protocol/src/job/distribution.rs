@@ -13,11 +13,11 @@ use utoipa::ToSchema;
 
 /// Maximum number of zones, as in fio.
 const MAX_ZONES: usize = 256;
-/// Maximum length of a sequence, as in fio (`FIO_SEQ_MAX`), and largest index of a block in it.
+/// Maximum sequence length, as in fio (`FIO_SEQ_MAX`), and largest block index.
 const MAX_BLOCKS: usize = 64;
 const MAX_BLOCK: u64 = 999_999_999;
-/// Pattern of distributions with a parameter and the position of the most probable block. For zipf,
-/// it does not match whole numbers that are written with decimals, such as `2.0`.
+/// Pattern for distributions with a parameter and the position of the most probable block. For
+/// zipf, it does not match integers with decimals, such as `2.0`.
 pub(super) const SKEWED: &str = r"(zipf(:([02-9]\.[0-9]*[1-9][0-9]*|1\.[0-9]*[1-9][0-9]*|[2-9])(:(0(\.[0-9]+)?|1))?)?|pareto(:0\.[0-9]*[1-9][0-9]*(:(0(\.[0-9]+)?|1))?)?|normal(:(100|[1-9][0-9]?(\.[0-9]+)?)(:(0(\.[0-9]+)?|1))?)?)";
 
 /// A zone of a `zoned` distribution.
@@ -78,7 +78,7 @@ pub enum Distribution {
     Sequence {
         /// Indexes of blocks, in units of the smallest block.
         blocks: Vec<u64>,
-        /// Whether each repetition is shifted by the length of the list (`random_sequence_stride`).
+        /// Whether each repetition is shifted by the list length (`random_sequence_stride`).
         #[serde(default)]
         is_strided: bool,
     },
@@ -99,19 +99,20 @@ impl FioValue for Distribution {
             "zipf" => {
                 let is_valid = |theta: f64| theta > 0.0 && theta != 1.0;
                 let expected = "a zipf exponent above 0 that is not 1";
-                let (theta, center) = numbers(parameter, 1.1, is_valid, expected)?;
+                let (theta, center) = parse_parameters(parameter, 1.1, is_valid, expected)?;
                 Ok(Self::Zipf { theta, center })
             }
             "pareto" => {
                 let is_valid = |power: f64| power > 0.0 && power < 1.0;
                 let expected = "a pareto power between 0 and 1";
-                let (power, center) = numbers(parameter, 0.2, is_valid, expected)?;
+                let (power, center) = parse_parameters(parameter, 0.2, is_valid, expected)?;
                 Ok(Self::Pareto { power, center })
             }
             "normal" => {
                 let is_valid = |percent: f64| percent > 0.0 && percent <= 100.0;
                 let expected = "a deviation above 0 and up to 100 %";
-                let (deviation_percent, center) = numbers(parameter, 10.0, is_valid, expected)?;
+                let (deviation_percent, center) =
+                    parse_parameters(parameter, 10.0, is_valid, expected)?;
                 Ok(Self::Normal {
                     deviation_percent,
                     center,
@@ -146,7 +147,7 @@ impl FioValue for Distribution {
 }
 
 /// Parses `parameter[:center]`.
-fn numbers(
+fn parse_parameters(
     text: Option<&str>,
     default: f64,
     is_valid: fn(f64) -> bool,
@@ -158,12 +159,12 @@ fn numbers(
     };
     let is_position = |center| (0.0..=1.0).contains(&center);
     let position = "a position from 0 to 1";
-    let center = center.map(|center| number(Some(center), 0.0, is_position, position));
-    let value = number(text, default, is_valid, expected)?;
+    let center = center.map(|center| parse_number(Some(center), 0.0, is_position, position));
+    let value = parse_number(text, default, is_valid, expected)?;
     Ok((value, center.transpose()?))
 }
 
-fn number(
+fn parse_number(
     text: Option<&str>,
     default: f64,
     is_valid: fn(f64) -> bool,
@@ -190,7 +191,7 @@ fn parse_zones(text: &str) -> Result<Vec<Zone>, String> {
             "the access shares and the size shares of `{text}` must each add up to 100 %"
         ));
     }
-    check_number(zones.len())?;
+    check_zone_count(zones.len())?;
     Ok(zones)
 }
 
@@ -213,12 +214,11 @@ fn parse_absolute_zones(text: &str) -> Result<Vec<AbsoluteZone>, String> {
             "the access shares of `{text}` must add up to 100 %"
         ));
     }
-    check_number(zones.len())?;
+    check_zone_count(zones.len())?;
     Ok(zones)
 }
 
-/// Block numbers are separated by colons. In fio, commas separate them; here, commas separate
-/// directions.
+/// Block indexes are separated by colons instead of fio's commas, which separate directions here.
 fn parse_sequence(text: &str) -> Result<Vec<u64>, String> {
     let block = |text: &str| {
         let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
@@ -226,7 +226,7 @@ fn parse_sequence(text: &str) -> Result<Vec<u64>, String> {
             .parse()
             .ok()
             .filter(|block| is_number && *block <= MAX_BLOCK);
-        block.ok_or_else(|| format!("`{text}` is not the index of a block"))
+        block.ok_or_else(|| format!("`{text}` is not a block index"))
     };
     let blocks: Vec<u64> = text.split(':').map(block).collect::<Result<_, _>>()?;
     if blocks.len() > MAX_BLOCKS {
@@ -238,7 +238,7 @@ fn parse_sequence(text: &str) -> Result<Vec<u64>, String> {
     Ok(blocks)
 }
 
-fn check_number(zones: usize) -> Result<(), String> {
+fn check_zone_count(zones: usize) -> Result<(), String> {
     if zones > MAX_ZONES {
         return Err(format!("too many zones ({zones}): use at most {MAX_ZONES}"));
     }

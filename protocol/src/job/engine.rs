@@ -94,7 +94,7 @@ impl EngineName {
         )
     }
 
-    /// Whether the kernel processes several I/Os of a worker at a time.
+    /// Whether the kernel processes multiple I/Os per worker at a time.
     pub fn is_asynchronous(self) -> bool {
         matches!(self, Self::IoUring | Self::IoUringNop | Self::Libaio)
     }
@@ -136,13 +136,13 @@ impl BufferPages {
     /// Size of a huge page on x86-64, and on ARM64 with 4 KiB pages.
     const HUGE: u64 = 2 << 20;
 
-    /// Distance between two buffers of `bytes` bytes; `None` on overflow.
+    /// Distance between adjacent buffers of `bytes` bytes; `None` on overflow.
     pub fn stride(bytes: u64) -> Option<u64> {
         bytes.max(1).checked_next_multiple_of(Self::SMALL)
     }
 
     /// Size of the mapping that holds all buffers, in bytes; `None` on overflow.
-    pub fn mapped(self, buffers: u64, bytes: u64) -> Option<u64> {
+    pub fn mapping_bytes(self, buffers: u64, bytes: u64) -> Option<u64> {
         let page = match self {
             Self::Mmap => Self::SMALL,
             Self::Thp | Self::Mmaphuge => Self::HUGE,

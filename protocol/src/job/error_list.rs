@@ -6,7 +6,7 @@ use crate::job::{
     value_schema::{NumberSchema, ValueSchema, pattern},
 };
 
-/// Names of errno(3) from 1, as in fio (options.c, `str2error`).
+/// Names from errno(3), starting at 1, as in fio (options.c, `str2error`).
 const NAMES: [&str; 34] = [
     "EPERM", "ENOENT", "ESRCH", "EINTR", "EIO", "ENXIO", "E2BIG", "ENOEXEC", "EBADF", "ECHILD",
     "EAGAIN", "ENOMEM", "EACCES", "EFAULT", "ENOTBLK", "EBUSY", "EEXIST", "EXDEV", "ENODEV",
@@ -14,7 +14,7 @@ const NAMES: [&str; 34] = [
     "ESPIPE", "EROFS", "EMLINK", "EPIPE", "EDOM", "ERANGE",
 ];
 const EILSEQ: i32 = 84;
-/// Largest number that the kernel returns as an error.
+/// Largest error number that the kernel returns.
 const MAX_ERRNO: i32 = 4095;
 
 /// Errors by I/O type; empty if not given.
@@ -44,7 +44,7 @@ impl FioValue for ErrorLists {
             return Err(format!("`{text}` has more than three lists"));
         }
         if parsed == Self::default() {
-            return Err("the value contains no error".into());
+            return Err("the value contains no errors".into());
         }
         Ok(parsed)
     }
@@ -78,9 +78,7 @@ fn parse_error(text: &str) -> Result<i32, String> {
     };
     number
         .filter(|number| (1..=MAX_ERRNO).contains(number))
-        .ok_or_else(|| {
-            format!("`{text}` is neither the name nor the number of an error, such as EIO or 5")
-        })
+        .ok_or_else(|| format!("`{text}` is not an error name or number, such as EIO or 5"))
 }
 
 #[cfg(test)]
@@ -88,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_are_parsed_as_in_fio() {
+    fn parses_lists_like_fio() {
         let lists = |text: &str| {
             ErrorLists::parse(text)
                 .map(|lists| (lists.read, lists.write, lists.verify))

@@ -12,9 +12,9 @@ use utoipa::ToSchema;
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FileOrder {
-    /// The files in turn.
+    /// Each file in turn.
     Roundrobin,
-    /// The next file only after the last one is finished.
+    /// The next file only after the previous one is finished.
     Sequential,
     /// Any file that is not finished.
     Random,

@@ -1,4 +1,4 @@
-//! All fio options, and how each is handled: job options are in
+//! All fio options and how each is handled: job options are in
 //! [`OPTIONS`](crate::job::OPTIONS); all others are accepted without effect or rejected.
 
 pub mod number;
@@ -16,8 +16,7 @@ pub fn find_option(name: &str) -> Option<&'static FioOption> {
     FIO_OPTIONS.iter().find(|option| option.is_named(name))
 }
 
-/// Remedy for a fio option that is not a job option; `None` for job options and for options that
-/// fio does not have.
+/// Remedy for a fio option that is not a job option; `None` for job options and unknown options.
 pub(crate) fn remedy(name: &str) -> Option<String> {
     let option = find_option(name)?;
     if option.job_option().is_some() {
@@ -42,11 +41,11 @@ pub(crate) fn remedy(name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::{FIO_OPTIONS, Support, find_option, remedy};
-    use crate::job::OPTIONS;
+    use crate::job::{OPTIONS, OptionDoc};
     use std::collections::HashSet;
 
     /// Leadline options that fio does not have.
-    const OWN: [&str; 10] = [
+    const LEADLINE_ONLY: [&str; 10] = [
         "loop_device",
         "spin",
         "ioengine_fallback",
@@ -75,7 +74,8 @@ mod tests {
             let is_job = option.support == Support::Job || option.name == "buffered";
             assert_eq!(is_job, option.job_option().is_some(), "{}", option.name);
         }
-        for option in OPTIONS.iter().filter(|option| !OWN.contains(&option.name)) {
+        let is_fio_option = |option: &&OptionDoc| !LEADLINE_ONLY.contains(&option.name);
+        for option in OPTIONS.iter().filter(is_fio_option) {
             assert!(find_option(option.name).is_some(), "{}", option.name);
         }
     }

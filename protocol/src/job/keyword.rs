@@ -183,7 +183,7 @@ named_enum! {
 
 named_enum! {
     names: "snake_case", kind: "mode";
-    /// Blocks that duplicates repeat.
+    /// Source of duplicate blocks.
     #[derive(Default)]
     pub enum DedupeMode {
         /// Any earlier block.
@@ -196,7 +196,7 @@ named_enum! {
 
 named_enum! {
     names: "lowercase", kind: "errors";
-    /// Failed I/Os after which a job continues.
+    /// I/O types whose failures do not end a job.
     pub enum ContinueOnError {
         #[strum(to_string = "none", serialize = "0")]
         None,

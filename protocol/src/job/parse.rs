@@ -95,13 +95,15 @@ fn other_name<'a>(options: &'a Map<String, Value>, name: &str) -> Option<&'a str
     })
 }
 
-/// Only options with the keywords 0 and 1 accept booleans; numeric options do not.
+/// Returns the value as text. Only options with the keywords 0 and 1 accept booleans; numeric
+/// options do not.
 pub(crate) fn option_text(name: &str, value: &Value) -> Option<String> {
-    let takes_flags = || Job::value_schema(name).is_none_or(|values| values.takes_flags());
+    let accepts_booleans =
+        || Job::value_schema(name).is_none_or(|values| values.accepts_booleans());
     match value {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number_text(number)),
-        Value::Bool(flag) if takes_flags() => Some(u8::from(*flag).to_string()),
+        Value::Bool(flag) if accepts_booleans() => Some(u8::from(*flag).to_string()),
         Value::Bool(_) | Value::Null | Value::Array(_) | Value::Object(_) => None,
     }
 }

@@ -16,7 +16,7 @@ const MAX_CLASS: u16 = 3;
 const MAX_LEVEL: u16 = 7;
 const MAX_HINT: u16 = 1023;
 
-/// I/Os of one size, and their priority.
+/// I/Os of one size and their priority.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct PrioritySplitEntry {
     pub bytes: u64,
@@ -47,7 +47,7 @@ impl FioValue for PrioritySplit {
             let sum: u32 = same.map(|entry| u32::from(entry.percent)).sum();
             if sum > 100 {
                 return Err(format!(
-                    "the percentages of {bytes} bytes add up to {sum} %: they must not exceed 100 %"
+                    "the percentages for {bytes} bytes add up to {sum} %: they must not exceed 100 %"
                 ));
             }
         }

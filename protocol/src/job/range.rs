@@ -6,7 +6,8 @@ use std::ops::RangeInclusive;
 pub const MAX_JSON_INTEGER: u64 = (1 << 53) - 1;
 /// Maximum number of workers per run. Each has a thread, a ring and histograms.
 pub const MAX_WORKERS: u32 = 1024;
-/// The kernel transfers at most 2 GiB minus one page per system call (MAX_RW_COUNT).
+/// Maximum block size. The kernel transfers at most 2 GiB minus one page per system call
+/// (MAX_RW_COUNT).
 pub const MAX_BLOCK_BYTES: u64 = 1 << 30;
 /// Maximum number of files per job. All files stay open, so this is below the usual hard limit on
 /// file descriptors (1,048,576).
@@ -83,20 +84,20 @@ pub const PRIO_HINT: ValueRange = ValueRange::new(0..=1023);
 pub const PRIOCLASS: ValueRange = ValueRange::new(0..=3);
 /// A run must stop within a second.
 pub const SPIN: ValueRange = ValueRange::new(0..=SECOND);
-/// Limits times so that their sums in ns do not overflow.
+/// Bounds times so that their sums in ns do not overflow.
 pub const TIME: ValueRange = ValueRange::new(0..=365 * DAY);
 pub const RUNTIME: ValueRange = ValueRange::new(MS..=365 * DAY).or_zero();
 /// Periods for minimum rates in ms. Shorter ones would contain too few I/Os.
 pub const RATE_CYCLE: ValueRange = ValueRange::new(100..=3_600_000);
-/// fio 3.42 also rejects a window of a single second, in which no value differs from the mean. The
-/// maximum limits the memory for the seconds of a window.
+/// A window of one second has a single value, which cannot differ from the mean; fio 3.42 also
+/// rejects it. The maximum bounds the memory for a window.
 pub const STEADY_STATE_WINDOW: ValueRange = ValueRange::new(2 * SECOND..=DAY)
     .or_zero()
     .in_steps_of(SECOND as u64);
-/// Shorter intervals are rejected by fio, too.
+/// fio also rejects shorter intervals.
 pub const STEADY_STATE_INTERVAL: ValueRange =
     ValueRange::new(SECOND..=HOUR).in_steps_of(SECOND as u64);
-/// Healthy devices can pause for less than this.
+/// The minimum exceeds the pauses of healthy devices.
 pub const OVERLOAD_TIME: ValueRange = ValueRange::new(SECOND..=HOUR).or_zero();
 
 #[cfg(test)]

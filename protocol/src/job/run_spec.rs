@@ -19,7 +19,7 @@ pub(crate) const MAX_IDLE_WAIT_SECONDS: u32 = 600;
 /// it by chance.
 const FILE_ID_LENGTH: usize = 16;
 
-/// Value of `confirm`.
+/// Example value of `confirm`, for remedies.
 pub const CONFIRM_EXAMPLE: &str = "[\"TEXT@CODE\"]";
 const FIELDS: [&str; 7] = [
     "jobs",
@@ -37,16 +37,15 @@ pub struct RunSpec {
     /// Not empty.
     pub jobs: Vec<Job>,
     pub sample_ms: u32,
-    /// File ID of the study that the run belongs to. Files whose names contain it were created by
-    /// earlier steps.
+    /// File ID of the run's study. Files whose names contain it were created by earlier steps.
     pub study: Option<String>,
     /// Expected [`crate::plan::target::Target::device_id`] of each device target. If empty, they
     /// are not checked.
     pub devices: Vec<String>,
     /// Confirmations that data may be overwritten, as `TEXT@CODE` ([`crate::plan::Confirmation`]).
     pub confirm: Vec<String>,
-    /// When the confirmations were given, in minutes since boot. `None` means now; a confirmed run
-    /// may have waited in a queue.
+    /// When the confirmations were given, in minutes since boot; `None` means now. A confirmed run
+    /// may have waited in the queue since then.
     pub accepted_minute: Option<u64>,
     /// Maximum time to wait until the run's devices are idle; 0 to begin immediately.
     pub idle_wait_seconds: u32,
@@ -114,7 +113,7 @@ fn parse_jobs(jobs: &Value, problems: &mut Vec<Problem>) -> Vec<Job> {
             "The run has {} jobs; it must have 1 to {MAX_JOBS}.",
             jobs.len()
         );
-        let remedy = "Use \"jobs\":[{...}]; split larger sets into several runs.";
+        let remedy = "Use \"jobs\":[{...}]; split larger sets into multiple runs.";
         problems.push(Problem::invalid("job_count", "jobs", detail, remedy));
         return Vec::new();
     }

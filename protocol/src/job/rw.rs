@@ -63,7 +63,7 @@ impl RwKind {
     }
 
     /// Whether existing data is overwritten or discarded.
-    pub fn destroys(self) -> bool {
+    pub fn is_destructive(self) -> bool {
         self.writes() || self.trims()
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! Three types of valid strings do not match the schema: values surrounded by spaces, positive
 //! numbers with a sign, and integers with as many digits as a large maximum. The schema does not
-//! contain rules that involve several parts of a value, such as shares that must add up to 100 %.
+//! contain rules that involve multiple parts of a value, such as shares that must add up to 100 %.
 
 use crate::job::{
     Job, OPTIONS,

@@ -87,7 +87,7 @@ impl FioValue for SizeRange {
         let max = units::bytes(max)?;
         if min == 0 || max < min {
             return Err(format!(
-                "`{text}` is not a range: the first size must be above 0 and not above the second"
+                "`{text}` is not a range: the first size must be above 0 and at most the second"
             ));
         }
         Ok(Self { min, max })

@@ -58,8 +58,8 @@ pub struct SteadyState {
 }
 
 impl SteadyState {
-    /// A value of the criterion, such as `4.2 %`, `0.1 %/s` or `12`. `interval_s`: interval of a
-    /// slope.
+    /// Formats a value of the criterion, such as `4.2 %`, `0.1 %/s` or `12`. `interval_s`: interval
+    /// of a slope.
     pub fn value_text(&self, value: f64, interval_s: u32) -> String {
         let sign = if value < 0.0 { "-" } else { "" };
         let value = value.abs();
@@ -76,7 +76,7 @@ impl SteadyState {
         }
     }
 
-    /// The limit as text, such as `IOPS within 5 %` or `bandwidth slope below 0.1 %/s`.
+    /// Formats the limit, such as `IOPS within 5 %` or `bandwidth slope below 0.1 %/s`.
     pub fn condition(&self, interval_s: u32) -> String {
         let metric = if self.criterion.is_bandwidth() {
             "bandwidth"
@@ -143,7 +143,7 @@ impl FioValue for SteadyState {
             Some(percent) => number(percent.trim_end())?,
             None if criterion.is_latency() => {
                 return Err(format!(
-                    "the limit of a latency must be a percentage, such as {name}:5%"
+                    "a latency limit must be a percentage, such as {name}:5%"
                 ));
             }
             None if criterion.is_bandwidth() => units::bytes(limit)? as f64,

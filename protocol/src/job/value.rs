@@ -21,7 +21,7 @@ pub trait FioValue: Sized {
     /// What is wrong and how to fix it, without a final period.
     fn parse(text: &str) -> Result<Self, String>;
 
-    /// JSON values that are valid as text. `range`: allowed values of the option.
+    /// Schema of the valid JSON values. `range`: the option's allowed values.
     fn schema(range: Option<ValueRange>) -> ValueSchema;
 }
 
@@ -46,7 +46,7 @@ impl<T: Keyword> FioValue for T {
     }
 }
 
-/// All names of the variants, including names for compatibility.
+/// All names of the variants, including aliases.
 pub(crate) fn words<T: EnumMessage + IntoEnumIterator>() -> Vec<&'static str> {
     let words = T::iter().flat_map(|variant| variant.get_serializations().iter().copied());
     words.collect()
@@ -95,7 +95,7 @@ fio_value!(i32, "integer", integer, |range: Option<ValueRange>| {
     ValueSchema::integers(format!("(-{negative}|{positive})"), range)
 });
 
-/// Numbers with or without a unit.
+/// Numbers with an optional unit.
 pub(crate) fn sizes(range: ValueRange) -> ValueSchema {
     ValueSchema::integers(pattern::size(range), range)
 }

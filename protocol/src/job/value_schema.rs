@@ -27,7 +27,7 @@ pub enum TextSchema {
         value: String,
         may_omit: bool,
     },
-    /// Printable text of at most this number of characters.
+    /// Printable text with at most this many characters.
     Name(usize),
 }
 
@@ -80,14 +80,14 @@ impl ValueSchema {
     }
 
     /// Whether `true` and `false` are accepted.
-    pub(crate) fn takes_flags(&self) -> bool {
+    pub(crate) fn accepts_booleans(&self) -> bool {
         matches!(&self.text, TextSchema::Words(words) if words.contains(&"0") && words.contains(&"1"))
     }
 
     pub(crate) fn schemas(&self) -> Vec<ObjectBuilder> {
         let mut schemas = vec![self.text.schema()];
         schemas.extend(self.numbers.iter().map(NumberSchema::schema));
-        if self.takes_flags() {
+        if self.accepts_booleans() {
             schemas.push(ObjectBuilder::new().schema_type(Type::Boolean));
         }
         schemas

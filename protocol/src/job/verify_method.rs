@@ -33,8 +33,8 @@ named_enum! {
         Sha3With512,
         /// XXH32.
         Xxhash,
-        /// A header without a checksum, and `verify_pattern`: fio's meaning of `verify_pattern`
-        /// without `verify`.
+        /// A header without a checksum, and `verify_pattern`, as in fio if only `verify_pattern` is
+        /// set.
         #[serde(rename = "header-pattern")]
         #[strum(to_string = "header-pattern")]
         HeaderPattern,
@@ -87,7 +87,7 @@ impl VerifyMethod {
         }
     }
 
-    /// Length of the header with its checksum in bytes; 0 without a header.
+    /// Length of the header with its checksum in bytes; 0 if there is no header.
     pub const fn header_bytes(self) -> usize {
         match self {
             Self::None | Self::Pattern => 0,

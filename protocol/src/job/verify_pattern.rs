@@ -10,7 +10,7 @@ use crate::job::{
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
-/// Bytes of an offset.
+/// Size of an offset.
 const OFFSET_BYTES: usize = 8;
 const OFFSET_FORMAT: &str = "%o";
 
@@ -18,7 +18,7 @@ const OFFSET_FORMAT: &str = "%o";
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct VerifyPattern {
-    /// At least one byte; zeros where an offset belongs.
+    /// At least one byte; zeros in place of each offset.
     bytes: Vec<u8>,
     /// Positions of the offsets in `bytes`.
     offsets: Vec<usize>,
@@ -47,7 +47,8 @@ impl VerifyPattern {
         }
     }
 
-    /// The offset that a block with this pattern was written to; `None` if it is not in the block.
+    /// The offset that a block with this pattern was written to; `None` if the block does not
+    /// contain it.
     pub fn offset_in(&self, block: &[u8]) -> Option<u64> {
         let at = *self.offsets.first()?;
         let bytes = block.get(at..at + OFFSET_BYTES)?;
@@ -68,7 +69,7 @@ impl From<VerifyPattern> for String {
             if text.is_empty() || text.ends_with(OFFSET_FORMAT) {
                 text.push_str("0x");
             }
-            // Writing to a string does not fail.
+            // Writing to a `String` cannot fail.
             let _ = write!(text, "{:02x}", pattern.bytes[at]);
             at += 1;
         }
@@ -125,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn the_offset_is_found_in_a_block() {
+    fn finds_the_offset_in_a_block() {
         let pattern = VerifyPattern::parse("0xff%o").unwrap();
         assert_eq!(pattern.offset_in(&filled("0xff%o", 512, 8192)), Some(8192));
         assert_eq!(

@@ -19,7 +19,7 @@ pub struct DataOptions {
     pub buffer_compress_percentage: u8,
     /// Percentage of duplicate blocks.
     pub dedupe_percentage: u8,
-    /// Blocks that duplicates repeat; null for any earlier block.
+    /// Source of duplicate blocks; null if it is any earlier block.
     #[serde(default)]
     pub dedupe_working_set: Option<DedupeWorkingSet>,
     /// `randseed` and number of workers of each job with a global working set. Not serialized.
@@ -28,7 +28,7 @@ pub struct DataOptions {
     /// Null for random data or zeros.
     #[serde(default)]
     pub buffer_pattern: Option<BufferPattern>,
-    /// Null without `verify`, and for runs recorded before the option was introduced.
+    /// Null if `verify` is not set, and for runs recorded before the option was introduced.
     #[serde(default)]
     pub verify: Option<VerifyOptions>,
     /// Contents of the verified blocks; null for other data.
@@ -37,7 +37,7 @@ pub struct DataOptions {
     pub verify_pattern: Option<VerifyPattern>,
 }
 
-/// The first unique blocks, which all duplicates repeat.
+/// The first unique blocks, which are the source of all duplicates.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct DedupeWorkingSet {
     /// Number of blocks, at least 1.
@@ -54,15 +54,16 @@ pub struct VerifyOptions {
     pub interval: u64,
     /// Whether the blocks are read back after the measurement.
     pub reads_back: bool,
-    /// Whether nothing is written and the blocks of an earlier run are checked.
+    /// Whether the job only checks blocks from an earlier run and writes nothing.
     pub only: bool,
-    /// Whether reading back stops at the first bad block.
+    /// Whether verification stops at the first bad block.
     pub fatal: bool,
-    /// Position of the header in its block, in bytes; absent at the start of the block.
+    /// Offset of the header in its block, in bytes; absent if 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     #[schema(default = 0)]
     pub header_offset: u64,
-    /// How blocks are read back while the job writes; absent without `verify_backlog`.
+    /// How blocks are read back while the job writes; absent if `verify_backlog` is not
+    /// set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub backlog: Option<VerifyBacklog>,

@@ -124,7 +124,7 @@ pub struct TargetOptions {
     pub file_append: bool,
     pub create_on_open: bool,
     pub unlink: bool,
-    /// Whether the files are only created, and nothing is measured.
+    /// Whether the job only creates its files, without a measurement.
     #[serde(default)]
     #[schema(required = true)]
     pub create_only: bool,
@@ -167,7 +167,7 @@ pub struct PatternOptions {
     #[serde(default)]
     #[schema(required = true)]
     pub rw_sequencer: RwSequencer,
-    /// Null without `zonemode=strided`.
+    /// Null unless `zonemode=strided`.
     #[serde(default)]
     pub zones: Option<StridedZones>,
     /// Random seed of worker 0.
@@ -181,24 +181,24 @@ pub struct PatternOptions {
 /// Zones of sequential access, in bytes.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct StridedZones {
-    /// Transferred in each zone.
+    /// Bytes to transfer in each zone.
     pub size: u64,
     /// Length of a zone.
     pub range: u64,
-    /// Distance between two zones.
+    /// Gap between zones.
     pub skip: u64,
 }
 
 /// Block sizes for one direction.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct BlockSizes {
-    /// In bytes; all sizes are multiples of this size.
+    /// In bytes; all sizes are multiples of this size, except if `unaligned` is set.
     pub min: u64,
     /// In bytes.
     pub max: u64,
     /// Empty if sizes are uniformly distributed multiples of `min` up to `max`.
     pub split: Vec<SplitEntry>,
-    /// Whether sizes may differ from multiples of `min`; absent if they may not.
+    /// Whether sizes that are not multiples of `min` are allowed; absent if false.
     #[serde(default, skip_serializing_if = "is_false")]
     #[schema(default = false)]
     pub unaligned: bool,
@@ -293,7 +293,7 @@ impl ResolvedJob {
         has_no_map || is_shared || sizes.min != sizes.max
     }
 
-    /// Whether the job reads blocks back while it writes, and after which number of writes.
+    /// How the job reads blocks back while it writes; `None` if it does not.
     pub fn verify_backlog(&self) -> Option<VerifyBacklog> {
         self.data.verify?.backlog
     }

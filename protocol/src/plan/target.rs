@@ -26,10 +26,10 @@ pub struct Target {
     pub length: u64,
     /// Whether the target existed before the run. Existing targets are never removed.
     pub existed: bool,
-    /// Number of bytes that layout writes; 0 without layout. If a file with several regions is
-    /// extended, only the first region has a value.
+    /// Number of bytes that layout writes; 0 if there is no layout. If a file with multiple regions
+    /// is extended, only the first region has a value.
     pub layout_bytes: u64,
-    /// Start offset of the bytes that layout writes or allocates; null without layout.
+    /// Start offset of the bytes that layout writes or allocates; null if there is no layout.
     #[serde(default)]
     pub layout_offset: Option<u64>,
     /// Filesystem type, such as `ext4`; null for a device.

@@ -31,10 +31,10 @@ pub struct TimingOptions {
     /// Maximum I/Os per second for each worker; null if unlimited.
     pub rate_iops: PerDirection<Option<u64>>,
     pub rate_process: RateProcess,
-    /// When a worker is too slow; null without `rate_min` and `rate_iops_min`.
+    /// Minimum rates of each worker; null if `rate_min` and `rate_iops_min` are not set.
     #[serde(default)]
     pub min_rate: Option<MinRate>,
-    /// Latency in µs above which an I/O ends the run; null without `max_latency`.
+    /// Latency in µs above which an I/O ends the run; null if `max_latency` is not set.
     #[serde(default)]
     pub max_latency_us: Option<PerDirection<Option<u64>>>,
     /// Errors that the job tolerates; null if the first failed I/O ends the run.
@@ -44,7 +44,7 @@ pub struct TimingOptions {
     #[serde(default)]
     #[schema(required = true)]
     pub exitall: bool,
-    /// Jobs that end with this one.
+    /// Jobs that `exitall` ends.
     #[serde(default)]
     #[schema(required = true)]
     pub exit_what: ExitWhat,
@@ -52,17 +52,18 @@ pub struct TimingOptions {
     #[serde(default)]
     #[schema(required = true)]
     pub exit_group: u32,
-    /// Search for a number of I/Os in flight; null without `latency_target`.
+    /// Search for the highest queue depth within a latency limit; null if `latency_target` is not
+    /// set.
     #[serde(default)]
     pub latency_target: Option<LatencyTargetOptions>,
-    /// Share of the I/Os; null without `flow`.
+    /// Share of the I/Os; null if `flow` is not set.
     #[serde(default)]
     pub flow: Option<FlowOptions>,
     /// Pause after every `thinktime_blocks` I/Os, in µs.
     pub thinktime_us: u64,
     /// Null if only `thinktime_iotime_us` determines when a pause begins.
     pub thinktime_blocks: Option<u32>,
-    /// Part of a pause in which the worker does not sleep, in µs.
+    /// Part of each pause that the worker spends busy-waiting, in µs.
     #[serde(default)]
     #[schema(required = true)]
     pub thinktime_spin_us: u64,
@@ -70,12 +71,12 @@ pub struct TimingOptions {
     #[serde(default)]
     #[schema(required = true)]
     pub thinktime_iotime_us: u64,
-    /// When the job ends early; null without `steadystate_duration`, and for runs recorded before
-    /// the option was introduced.
+    /// When the job ends early; null if `steadystate_duration` is not set, and for runs recorded
+    /// before the option was introduced.
     #[serde(default)]
     pub steady_state: Option<SteadyStateOptions>,
-    /// When the job ends as overloaded; null without `overload_time`, and for runs recorded before
-    /// the option was introduced.
+    /// When the job ends as overloaded; null if `overload_time` is not set, and for runs recorded
+    /// before the option was introduced.
     #[serde(default)]
     pub overload: Option<OverloadOptions>,
 }
@@ -89,7 +90,7 @@ pub struct OverloadOptions {
     pub duration_ms: u64,
 }
 
-/// Numbers of errors (errno(3)) after which a job continues.
+/// Error numbers (errno(3)) after which a job continues.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct ToleratedErrors {
     pub read: Vec<i32>,
@@ -100,11 +101,11 @@ pub struct ToleratedErrors {
 /// Minimum rates of each worker.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct MinRate {
-    /// Bytes per second; null without a minimum.
+    /// Bytes per second; null if there is no minimum.
     pub bytes: PerDirection<Option<u64>>,
-    /// I/Os per second; null without a minimum.
+    /// I/Os per second; null if there is no minimum.
     pub ios: PerDirection<Option<u64>>,
-    /// Length of a period that is checked.
+    /// Length of each checked period.
     pub cycle_ms: u32,
 }
 
@@ -115,7 +116,7 @@ pub struct SteadyStateOptions {
     pub test: SteadyState,
     /// Length of the window in seconds, at least 2.
     pub duration_s: u32,
-    /// Seconds at the start of the measurement that are not used, rounded up.
+    /// Seconds at the start of the measurement that are ignored, rounded up.
     pub ramp_s: u32,
     /// Length of the intervals in the window, in seconds; at most half of the window.
     #[serde(default = "one_second")]
@@ -123,7 +124,7 @@ pub struct SteadyStateOptions {
     pub interval_s: u32,
 }
 
-/// The interval of runs recorded before it was an option.
+/// The interval in runs recorded before it was configurable.
 fn one_second() -> u32 {
     1
 }
@@ -138,7 +139,7 @@ pub struct FlowOptions {
     pub sleep_us: u32,
 }
 
-/// Search for the highest number of I/Os in flight within a latency limit.
+/// Search for the highest queue depth within a latency limit.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct LatencyTargetOptions {
     /// Limit in µs.

@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 
 /// Minimum Jaro-Winkler similarity (0-1) for suggestions.
 const MIN_SIMILARITY: f64 = 0.8;
-/// Maximum length of an unknown name for which a similar one is searched, in bytes. Comparing a
-/// name of 1 MB with all options takes seconds.
+/// Maximum length of an unknown name that is compared with the known names, in bytes. Comparing a
+/// 1 MB name with all options takes seconds.
 const MAX_MISSPELLED: usize = 64;
 /// Maximum number of problems listed per object. With more, the response would be longer than the
 /// request.
@@ -44,7 +44,7 @@ impl ObjectReader {
         reader
     }
 
-    /// Adds a problem with a field.
+    /// Adds a problem for a field.
     pub fn reject(
         &mut self,
         code: &str,
@@ -61,7 +61,7 @@ impl ObjectReader {
         !self.problems.is_empty()
     }
 
-    /// Whether a problem with a field was added, or the value is not an object.
+    /// Whether a problem for the field was added, or the value is not an object.
     pub fn is_rejected(&self, name: &str) -> bool {
         let field = format!("{}{name}", self.path);
         let object = self.path.trim_end_matches('.');
@@ -76,7 +76,7 @@ impl ObjectReader {
             .filter(|value| !value.is_null())
     }
 
-    /// Removes a field. Returns true if it was present.
+    /// Removes a field. Returns whether it was present.
     pub fn remove(&mut self, name: &str) -> bool {
         self.object.shift_remove(name).is_some()
     }

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// The standard deviation of a number of Poisson arrivals is its square root. Growth by more than
-/// this number of standard deviations is significant.
+/// The standard deviation of a Poisson count is its square root. Growth by more than this number of
+/// standard deviations is significant.
 pub const SIGNIFICANT: f64 = 2.0;
 /// Minimum number of quarters of the window in which the backlog must grow for its growth to count
 /// as continuous.
@@ -14,10 +14,10 @@ const MIN_RISES: usize = 3;
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct ArrivalReport {
     /// Arrivals in the measured window. The number of completed I/Os is this number minus the
-    /// growth of the backlog.
+    /// backlog growth.
     pub due: u64,
-    /// I/Os that were due and not complete, whether or not they had been submitted: at the start of
-    /// the window and at its quarters.
+    /// Due I/Os that were not complete, submitted or not: at the start of the window and at its
+    /// quarters.
     pub backlog: Vec<u64>,
     /// Why the job ended early; null if it did not.
     #[serde(default)]
@@ -53,7 +53,7 @@ pub enum Growth {
 }
 
 /// The growth of a backlog over a window with `due` arrivals. `backlog`: values at the start and at
-/// the quarters of the window. `None` without the quarters.
+/// the quarters of the window. `None` if the quarters are missing.
 pub fn growth(due: u64, backlog: &[u64]) -> Option<(i64, Growth)> {
     let [first, quarter, .., last] = *backlog else {
         return None;

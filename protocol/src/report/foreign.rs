@@ -32,7 +32,7 @@ impl Source {
 named_enum! {
     names: "snake_case";
     pub enum LatencyKind {
-        /// Completion latency, without submission.
+        /// Completion latency, excluding submission.
         Clat,
         /// Total latency.
         Lat,
@@ -47,9 +47,9 @@ pub struct ForeignResult {
     pub version: String,
     /// Hosts that ran the jobs; empty if unknown.
     pub hostnames: Vec<String>,
-    /// Number of results that were added: one per job or worker.
+    /// Number of results that were combined, one per job or worker.
     pub added_results: u32,
-    /// The latency whose percentiles and buckets are in `lat_ns`; null without percentiles.
+    /// The latency whose percentiles and buckets are in `lat_ns`; null if there are none.
     pub percentiles_of: Option<LatencyKind>,
     /// Options of the jobs, by name.
     pub settings: BTreeMap<String, String>,

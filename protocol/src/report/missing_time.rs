@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// A run may fail if a worker was stalled for more than this share of the measured window.
+/// A run can only fail if a worker was stalled for more than this share of the measured window.
 pub const MAX_STALLED_SHARE: f64 = 0.1;
-/// The run fails if the stalls are longer in total, or if they last until the end. Shorter stalls
+/// If it was, the run fails if the stalls exceed this total or last until the end. Shorter stalls
 /// occur on busy but healthy disks.
 pub const MAX_STALLED_MS: f64 = 5_000.0;
 
@@ -13,7 +13,7 @@ pub const MAX_STALLED_MS: f64 = 5_000.0;
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct Unfinished {
     pub ios: u64,
-    /// Time since the oldest of them was submitted; 0 without I/Os.
+    /// Time since the oldest of them was submitted; 0 if there are none.
     pub oldest_ns: u64,
 }
 

@@ -29,7 +29,7 @@ pub struct DirectionStats {
     pub clat_ns: LatencyStats,
     /// Total latency: from just before submission until the completion was reaped.
     pub lat_ns: LatencyStats,
-    /// Latency from the intended start under `rate` or `rate_iops`; null without a rate.
+    /// Latency from the intended start under `rate` or `rate_iops`; null if no rate is set.
     pub intended_lat_ns: Option<LatencyStats>,
     /// I/Os in flight at the end; null for runs recorded before they were counted.
     #[serde(default)]
@@ -63,8 +63,8 @@ pub struct SyncStats {
 /// so a larger error is a contradiction.
 const MAX_RATE_ERROR: f64 = 0.001;
 
-/// Latencies in ns; null without samples. `max` and `percentiles` include I/Os that were in flight
-/// at the end; all other numbers cover completed I/Os only.
+/// Latencies in ns; null if there are no samples. `max` and `percentiles` include I/Os that were in
+/// flight at the end; all other numbers cover completed I/Os only.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct LatencyStats {
     /// Exact.
@@ -91,8 +91,8 @@ pub struct LatencyStats {
 }
 
 impl DirectionStats {
-    /// Returns what contradicts the number of I/Os and bytes in a window of this length; `None` if
-    /// nothing does.
+    /// Describes a rate or mean that contradicts the other numbers for a window of this length;
+    /// `None` if there is none.
     pub(super) fn contradiction(&self, duration_ms: f64) -> Option<String> {
         let rates = [
             ("iops", self.iops, self.ios, "I/Os"),
@@ -128,7 +128,7 @@ impl DirectionStats {
         })
     }
 
-    /// The name of a rate or mean that is negative, which is impossible; `None` if there is none.
+    /// The name of a negative rate or mean, which is impossible; `None` if there is none.
     pub fn impossible_number(&self) -> Option<&'static str> {
         let is_negative = |number: f64| number < 0.0;
         let is_mean_negative = |stats: &LatencyStats| {

@@ -104,7 +104,7 @@ pub fn summary(options: &SteadyStateOptions, progress: Progress, window: WindowV
 pub enum WindowValue {
     /// No window is complete.
     Incomplete,
-    /// A percentage of 0.
+    /// The value is a percentage, and the mean is 0.
     Undefined,
     Known(f64),
 }
@@ -115,7 +115,7 @@ mod tests {
     use crate::job::value::FioValue;
 
     #[test]
-    fn summaries() {
+    fn summarizes_progress() {
         use Progress::{AttainedAfter, NotReached, NotYet};
         use WindowValue::{Incomplete, Known, Undefined};
         for (text, progress, window, expected) in [

@@ -34,8 +34,8 @@ pub struct StudyDefinition {
     pub scale: Option<ScaleDefinition>,
     /// Continue after a failed step. Default: false.
     pub continue_on_failure: Option<bool>,
-    /// Number of times each step runs; steps × repeats is at most 1,024. The maximum number with
-    /// `until_decided`. Default: 1.
+    /// Number of times each step runs, or its maximum with `until_decided`; steps × repeats is at
+    /// most 1,024. Default: 1.
     #[schema(value_type = Option<Repeats>)]
     pub repeats: Option<u32>,
     /// End the study as soon as its comparison is decided.
@@ -49,13 +49,13 @@ pub struct StudyDefinition {
     /// back, in seconds, 0 to 600. Default: 10 for interleaved repeats, otherwise 0.
     #[schema(value_type = Option<IdleWaitSeconds>)]
     pub idle_wait_seconds: Option<u32>,
-    /// Options to vary. Each step runs with every combination of their values. Limited to 1,024 runs
-    /// in total.
+    /// Options to vary. Each step runs with every combination of their values, with at most 1,024
+    /// runs in total.
     pub sweep: Option<Vec<SweepAxis>>,
-    /// A test that follows the SNIA performance test specification. It defines the runs from the
-    /// only job of the only step.
+    /// A test that follows the SNIA performance test specification. It derives the runs from the
+    /// study's only job.
     pub snia: Option<SniaTestDefinition>,
-    /// A load–latency curve for the only job in the only step.
+    /// A load–latency curve for the study's only job.
     pub load_curve: Option<LoadCurveDefinition>,
     /// 1 to 1,024 steps, in order.
     #[schema(value_type = Steps)]
@@ -66,7 +66,7 @@ pub struct StudyDefinition {
     /// Tags of the runs.
     #[schema(value_type = Option<Tags>)]
     pub tags: Option<Vec<String>>,
-    /// Serial number of the device to overwrite, or its kernel name if it has none. Must match.
+    /// `TEXT@CODE` for each target with data to be overwritten, from the plan's `confirmations`.
     pub confirm: Option<Vec<String>>,
 }
 
@@ -116,7 +116,7 @@ pub struct SweepAxis {
     /// Option name, such as `iodepth`.
     #[schema(value_type = SweptOption)]
     pub option: String,
-    /// Different values of the option, in order.
+    /// Distinct values of the option, in order.
     #[schema(min_items = 1)]
     pub values: Vec<Value>,
 }

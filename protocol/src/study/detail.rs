@@ -78,13 +78,13 @@ pub struct StudyStep {
     /// One-based. If the order is `interleaved`, the runs of all steps with the same repeat number
     /// form a block.
     pub repeat: u32,
-    /// Values of the swept options; empty without a sweep.
+    /// Values of the swept options; empty if there is no sweep.
     pub sweep: Vec<SweepValue>,
     pub name: String,
     pub note: Option<String>,
     /// Null if the run was deleted.
     pub run: Option<RunSummary>,
-    /// The first run, which failed or was interrupted, if `run` is its retry.
+    /// The failed or interrupted run, if `run` is its retry; otherwise null.
     pub failed_run: Option<RunSummary>,
     /// Verdict; null until it is available.
     pub sentence: Option<String>,
@@ -109,7 +109,7 @@ pub struct SavedStudy {
     pub procedure: Option<ProcedureResults>,
     /// The first run of each step; empty if the page of the study shows no depth gauges.
     pub runs: Vec<Run>,
-    /// Time series of the compared groups; null without a comparison.
+    /// Time series of the compared groups; null if there is no comparison.
     pub series: Option<GroupSeries>,
     /// Unix time in milliseconds.
     pub saved_at_ms: u64,

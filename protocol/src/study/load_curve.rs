@@ -21,10 +21,11 @@ const MAX_RAMP_SECONDS: u32 = 600;
 /// Duration of the probe.
 pub const PROBE_SECONDS: u32 = 10;
 /// Target number of I/Os per rate.
-const GOOD_IOS: f64 = 10_000.0;
+const TARGET_IOS: f64 = 10_000.0;
+/// Bounds of the default duration of a rate.
 const SECONDS: (f64, f64) = (10.0, 120.0);
-/// A run at an overloaded rate ends when its backlog has grown for this time. Longer than the pauses
-/// of a device (garbage collection, journal commits), and shorter than the shortest run.
+/// A run at an overloaded rate ends when its backlog has grown for this time. Longer than device
+/// pauses (garbage collection, journal commits), and shorter than the shortest run.
 const OVERLOAD_SECONDS: u32 = 5;
 
 schemas! {
@@ -44,14 +45,14 @@ schemas! {
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LoadCurveDefinition {
-    /// Arrivals per second of all workers together, in ascending order, at most 25. Default: 10 %
+    /// Arrivals per second of all workers combined, in ascending order, at most 25. Default: 10 %
     /// to 120 % of the IOPS of a first run without a rate limit (probe).
     #[schema(value_type = Option<CurveRates>)]
     pub rates: Option<Vec<u64>>,
     /// Duration of each rate, 1 to 3600. Default: the time for 10,000 I/Os, 10 to 120 s.
     #[schema(value_type = Option<CurveSeconds>)]
     pub seconds: Option<u32>,
-    /// Time before each measurement during which I/Os already arrive, 0 to 600 s. Default: 2.
+    /// Ramp before each measurement, during which I/Os already arrive, 0 to 600 s. Default: 2.
     #[schema(value_type = Option<CurveRampSeconds>)]
     pub ramp_seconds: Option<u32>,
     /// Limit for the knee: the highest rate with a p99 latency of at most this limit. Default: no
@@ -72,7 +73,7 @@ pub struct LoadCurve {
     pub seconds: Option<u32>,
     pub ramp_seconds: u32,
     pub p99_limit_ms: Option<f64>,
-    /// Null for studies that were created before it was introduced, and without a limit.
+    /// Null if there is no limit, and for studies created before it was introduced.
     #[serde(default)]
     pub max_bytes: Option<u64>,
     /// The job of all runs, without a rate or a duration.
@@ -85,7 +86,7 @@ impl LoadCurve {
         self.number("numjobs")
     }
 
-    /// I/Os in flight of all workers.
+    /// I/Os in flight across all workers.
     pub fn depth(&self) -> f64 {
         let engine = self.base.get("ioengine");
         let per_worker = match engine.is_some_and(|engine| engine == "psync") {
@@ -95,11 +96,11 @@ impl LoadCurve {
         per_worker * self.workers()
     }
 
-    /// Duration of a run at this rate, without its ramp.
+    /// Duration of a run at this rate, excluding its ramp.
     pub fn seconds_at(&self, rate: f64) -> u32 {
         match self.seconds {
             Some(seconds) => seconds,
-            None => (GOOD_IOS / rate).ceil().clamp(SECONDS.0, SECONDS.1) as u32,
+            None => (TARGET_IOS / rate).ceil().clamp(SECONDS.0, SECONDS.1) as u32,
         }
     }
 
@@ -123,7 +124,7 @@ impl LoadCurve {
         json!({"name": "Probe without a rate limit", "jobs": [job]})
     }
 
-    /// A run at a rate. `index`: number of earlier runs, so that each run has different arrivals.
+    /// A run at a rate. `index`, the number of earlier runs, gives each run different arrivals.
     pub fn step(&self, rate: f64, index: usize) -> Value {
         let per_worker = (rate / self.workers()).round();
         let job = self.job(json!({
@@ -187,7 +188,7 @@ named_enum! {
         SaturatedAtFirst,
         /// An overloaded rate is below a sustained one.
         NonMonotone,
-        /// Repeats of one rate were sustained and overloaded.
+        /// Some repeats of a rate were sustained, and others were overloaded.
         Bistable,
         /// The runner could not submit more I/Os.
         GeneratorLimited,
@@ -216,24 +217,24 @@ pub struct LoadCurveResults {
     /// The saturation point and the knee.
     pub sentence: String,
     /// Foreign I/O, a busy host and other disturbances. Disturbed runs are excluded unless most
-    /// runs are disturbed, which is then a property of the host.
+    /// runs are disturbed; the disturbance is then a property of the host.
     pub warning: Option<String>,
-    /// IOPS without a rate limit, from which the rates are derived; null without a probe. Not a
-    /// saturation point.
+    /// IOPS without a rate limit, from which the rates are derived; null if there is no probe.
+    /// Not a saturation point.
     pub probe_iops: Option<f64>,
-    /// I/Os per second that were completed at the highest sustained rate below all overloaded ones;
-    /// null unless there is an overloaded one. At most the nominal rate.
+    /// Completed I/Os per second at the highest sustained rate below all overloaded rates; null if
+    /// no rate was overloaded. At most the nominal rate.
     pub saturation: Option<f64>,
-    /// I/Os per second that were due at the lowest rate that overloaded the storage; at least the
-    /// nominal rate.
+    /// Due I/Os per second at the lowest rate that overloaded the storage; at least the nominal
+    /// rate.
     pub upper: Option<f64>,
-    /// Null without a limit.
+    /// Null if there is no limit.
     pub knee: Option<Knee>,
     /// In the order of the runs.
     pub points: Vec<LoadPoint>,
     /// Planned rates that were not run.
     pub not_run: Vec<f64>,
-    /// The rate before which the curve ended because of `max_bytes`; null if it did not.
+    /// The next rate, if the curve ended before it because of `max_bytes`; otherwise null.
     #[serde(default)]
     pub ended_before: Option<f64>,
 }
@@ -262,9 +263,9 @@ pub struct LoadPoint {
     pub disturbance: Option<String>,
     /// Arrivals in the measured window.
     pub due: Option<u64>,
-    /// I/Os that were due and not complete, at the quarters of the window.
+    /// Due I/Os that were not complete, at the quarters of the window.
     pub backlog: Vec<u64>,
-    /// Why the run ended early; null if it took its planned time.
+    /// Why the run ended early; null if it lasted for its planned time.
     #[serde(default)]
     pub overload: Option<Overload>,
     /// Latencies are measured from the intended start. They are lower bounds if the rate was

@@ -13,7 +13,10 @@ use crate::{
         description::{Published, StudyDescription},
         load_curve,
         procedure::Procedure,
-        repeats::{idle_wait_seconds, order, order_seed, repeats, until_decided},
+        repeats::{
+            parse_idle_wait_seconds, parse_order, parse_order_seed, parse_repeats,
+            parse_until_decided,
+        },
         scaling::Scale,
         snia,
         spec::{StepSpec, StudySpec},
@@ -23,7 +26,7 @@ use crate::{
 };
 use serde_json::{Map, Value, json};
 
-/// Number of problems after which no further step is checked.
+/// Number of problems after which no more steps are checked.
 const MAX_PROBLEMS: usize = 1000;
 /// Option groups that are allowed in `state`.
 const STATE_GROUPS: &[&str] = &["cache", "file"];
@@ -59,17 +62,17 @@ pub fn parse_study(document: Value) -> Result<StudySpec, Vec<Problem>> {
     let document_steps = document.get("steps").cloned();
     let mut reader = ObjectReader::new(document, "", known);
     let mut inner = Vec::new();
-    let axes = sweep::axes(&mut reader);
-    let procedure = procedure(&mut reader, document_steps.as_ref());
-    let steps = steps(&mut reader, &axes, procedure.as_ref(), &mut inner);
+    let axes = sweep::parse_axes(&mut reader);
+    let procedure = parse_procedure(&mut reader, document_steps.as_ref());
+    let steps = parse_steps(&mut reader, &axes, procedure.as_ref(), &mut inner);
     let step_count = if inner.is_empty() {
         steps.len()
     } else {
         MAX_STEPS
     };
-    let repeats = repeats(&mut reader, steps.len());
-    let order = order(&mut reader);
-    let until_decided = until_decided(&mut reader, steps.len(), repeats, order);
+    let repeats = parse_repeats(&mut reader, steps.len());
+    let order = parse_order(&mut reader);
+    let until_decided = parse_until_decided(&mut reader, steps.len(), repeats, order);
     if procedure.is_some() && (repeats > 1 || !axes.is_empty()) {
         let detail =
             "snia and load_curve define their own runs; they support neither repeats nor sweep.";
@@ -83,15 +86,15 @@ pub fn parse_study(document: Value) -> Result<StudySpec, Vec<Problem>> {
                 .unwrap_or_else(|| "study".into()),
             about: reader.text("about", MAX_PARAGRAPH),
             missed_by_author: reader.text("missed_by_author", MAX_PARAGRAPH),
-            published: published(&mut reader, step_count),
+            published: parse_published(&mut reader, step_count),
         },
         continue_on_failure: reader.flag("continue_on_failure").unwrap_or(false),
-        scale: scale(&mut reader, &mut inner),
+        scale: parse_scale(&mut reader, &mut inner),
         repeats,
         order,
         until_decided,
-        idle_wait_seconds: idle_wait_seconds(&mut reader, repeats, order),
-        order_seed: order_seed(&mut reader),
+        idle_wait_seconds: parse_idle_wait_seconds(&mut reader, repeats, order),
+        order_seed: parse_order_seed(&mut reader),
         procedure,
         confirm: reader.texts("confirm", CONFIRM_EXAMPLE).unwrap_or_default(),
         steps,
@@ -111,7 +114,7 @@ fn with_nested_problems<T>(
     }
 }
 
-fn steps(
+fn parse_steps(
     reader: &mut ObjectReader,
     axes: &[SweepAxis],
     procedure: Option<&Procedure>,
@@ -126,12 +129,12 @@ fn steps(
     };
     match procedure {
         Some(Procedure::Snia(test)) => {
-            let base = snia::parse::base_job(reader, test, &steps);
+            let base = snia::parse::parse_base_job(reader, test, &steps);
             let documents = base.map(|base| snia::steps::documents(test, &base));
-            return generated_steps(documents.unwrap_or_default(), problems);
+            return parse_generated_steps(documents.unwrap_or_default(), problems);
         }
         Some(Procedure::LoadCurve(curve)) => {
-            return generated_steps(vec![curve.first_step()], problems);
+            return parse_generated_steps(vec![curve.first_step()], problems);
         }
         None => {}
     }
@@ -150,7 +153,7 @@ fn steps(
             "The study has {} steps; it must have 1 to {MAX_STEPS}.",
             steps.len()
         );
-        let remedy = format!("Use {STEPS_EXAMPLE}; split larger sets into several studies.");
+        let remedy = format!("Use {STEPS_EXAMPLE}; split larger sets into multiple studies.");
         reader.reject("step_count", "steps", detail, remedy);
         return Vec::new();
     }
@@ -179,9 +182,9 @@ fn steps(
     specs
 }
 
-fn procedure(reader: &mut ObjectReader, steps: Option<&Value>) -> Option<Procedure> {
-    let snia = snia::parse::test(reader).map(Procedure::Snia);
-    let curve = load_curve::parse::curve(reader, steps).map(Procedure::LoadCurve);
+fn parse_procedure(reader: &mut ObjectReader, steps: Option<&Value>) -> Option<Procedure> {
+    let snia = snia::parse::parse_test(reader).map(Procedure::Snia);
+    let curve = load_curve::parse::parse_curve(reader, steps).map(Procedure::LoadCurve);
     if snia.is_some() && curve.is_some() {
         let detail = "snia and load_curve are mutually exclusive.";
         reader.reject(
@@ -195,7 +198,7 @@ fn procedure(reader: &mut ObjectReader, steps: Option<&Value>) -> Option<Procedu
 }
 
 /// Parses the steps that a procedure generates. They all have the same problems as the base job.
-fn generated_steps(documents: Vec<Value>, problems: &mut Vec<Problem>) -> Vec<StepSpec> {
+fn parse_generated_steps(documents: Vec<Value>, problems: &mut Vec<Problem>) -> Vec<StepSpec> {
     let mut specs = Vec::new();
     for document in documents {
         match parse_step(document, 0) {
@@ -215,7 +218,7 @@ fn parse_step(step: Value, index: usize) -> Result<StepSpec, Vec<Problem>> {
     let mut reader = ObjectReader::new(step, path.as_str(), known);
     let name = reader.name("name", MAX_STEP_NAME);
     let note = reader.text("note", MAX_PARAGRAPH);
-    let state = state(&mut reader);
+    let state = parse_state(&mut reader);
     let jobs = reader.take("jobs").unwrap_or_else(|| json!([]));
     let jobs: Option<Vec<Value>> = jobs
         .as_array()
@@ -249,7 +252,7 @@ fn parse_step(step: Value, index: usize) -> Result<StepSpec, Vec<Problem>> {
 
 /// File and cache options for all jobs in a step. Empty if they are invalid, so that their problems
 /// are not repeated for each job.
-fn state(reader: &mut ObjectReader) -> Map<String, Value> {
+fn parse_state(reader: &mut ObjectReader) -> Map<String, Value> {
     let state = reader
         .object("state", "{\"invalidate\": 1}")
         .unwrap_or_default();
@@ -291,7 +294,7 @@ fn with_state(job: &Value, state: &Map<String, Value>) -> Value {
     Value::Object(options)
 }
 
-fn published(reader: &mut ObjectReader, steps: usize) -> Option<Published> {
+fn parse_published(reader: &mut ObjectReader, steps: usize) -> Option<Published> {
     let published: Published = match serde_json::from_value(reader.take("published")?) {
         Ok(published) => published,
         Err(error) => {
@@ -315,16 +318,16 @@ fn published(reader: &mut ObjectReader, steps: usize) -> Option<Published> {
     Some(published)
 }
 
-fn scale(reader: &mut ObjectReader, problems: &mut Vec<Problem>) -> Scale {
+fn parse_scale(reader: &mut ObjectReader, problems: &mut Vec<Problem>) -> Scale {
     let Some(value) = reader.take("scale") else {
         return Scale::default();
     };
     let known = &["max_size", "memory_percent", "free_percent", "note"];
     let mut reader = ObjectReader::new(value, "scale.", known);
     let scale = Scale {
-        max_size: size(&mut reader, "max_size"),
-        memory_percent: percent(&mut reader, "memory_percent"),
-        free_percent: percent(&mut reader, "free_percent"),
+        max_size: parse_size(&mut reader, "max_size"),
+        memory_percent: parse_percent(&mut reader, "memory_percent"),
+        free_percent: parse_percent(&mut reader, "free_percent"),
         note: reader.text("note", MAX_PARAGRAPH),
     };
     reader.finish(scale).unwrap_or_else(|scale_problems| {
@@ -333,7 +336,7 @@ fn scale(reader: &mut ObjectReader, problems: &mut Vec<Problem>) -> Scale {
     })
 }
 
-fn size(reader: &mut ObjectReader, name: &str) -> Option<u64> {
+fn parse_size(reader: &mut ObjectReader, name: &str) -> Option<u64> {
     let value = reader.take(name)?;
     let size = match &value {
         Value::String(text) => units::bytes(text),
@@ -347,7 +350,7 @@ fn size(reader: &mut ObjectReader, name: &str) -> Option<u64> {
     size
 }
 
-fn percent(reader: &mut ObjectReader, name: &str) -> Option<u8> {
+fn parse_percent(reader: &mut ObjectReader, name: &str) -> Option<u8> {
     let value = reader.take(name)?;
     let percent = value
         .as_u64()
@@ -366,7 +369,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn number_of_problems_is_limited() {
+    fn limits_number_of_problems() {
         let jobs = json!({"jobs": vec![1; 64]});
         let problems = parse_study(json!({"steps": vec![jobs; 256]})).unwrap_err();
         assert_eq!(problems.len(), MAX_PROBLEMS.next_multiple_of(64));

@@ -57,7 +57,7 @@ pub struct StepPlan {
     pub step: u32,
     /// One-based.
     pub repeat: u32,
-    /// Values of the swept options; empty without a sweep.
+    /// Values of the swept options; empty if there is no sweep.
     #[serde(default)]
     pub sweep: Vec<SweepValue>,
     pub name: String,

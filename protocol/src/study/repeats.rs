@@ -16,7 +16,7 @@ const MAX_METRICS: usize = 6;
 const UNTIL_DECIDED_EXAMPLE: &str =
     "{\"metrics\":[\"read_iops\"],\"threshold_percent\":2} or {} for the defaults";
 
-pub(super) fn repeats(reader: &mut ObjectReader, steps: usize) -> u32 {
+pub(super) fn parse_repeats(reader: &mut ObjectReader, steps: usize) -> u32 {
     let Some(value) = reader.take("repeats") else {
         return 1;
     };
@@ -40,7 +40,7 @@ pub(super) fn repeats(reader: &mut ObjectReader, steps: usize) -> u32 {
     1
 }
 
-pub(super) fn order(reader: &mut ObjectReader) -> RepeatOrder {
+pub(super) fn parse_order(reader: &mut ObjectReader) -> RepeatOrder {
     let Some(value) = reader.take("order") else {
         return RepeatOrder::default();
     };
@@ -57,7 +57,7 @@ pub(super) fn order(reader: &mut ObjectReader) -> RepeatOrder {
     })
 }
 
-pub(super) fn order_seed(reader: &mut ObjectReader) -> Option<u64> {
+pub(super) fn parse_order_seed(reader: &mut ObjectReader) -> Option<u64> {
     let value = reader.take("order_seed")?;
     let seed = value.as_u64().filter(|seed| *seed <= MAX_SEED);
     if seed.is_none() {
@@ -70,7 +70,7 @@ pub(super) fn order_seed(reader: &mut ObjectReader) -> Option<u64> {
 
 /// By default, interleaved repeats wait for idle devices, because they are compared with each
 /// other.
-pub(super) fn idle_wait_seconds(
+pub(super) fn parse_idle_wait_seconds(
     reader: &mut ObjectReader,
     repeats: u32,
     order: RepeatOrder,
@@ -92,7 +92,7 @@ pub(super) fn idle_wait_seconds(
 }
 
 /// When the study may end before its last repeat.
-pub(super) fn until_decided(
+pub(super) fn parse_until_decided(
     reader: &mut ObjectReader,
     steps: usize,
     repeats: u32,

@@ -24,7 +24,7 @@ pub struct Scale {
 /// Scaling applied to a study.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct Scaled {
-    /// Divisor for all sizes; 1 without scaling.
+    /// Divisor for all sizes; 1 if sizes are not scaled.
     pub divided_by: u64,
     /// Largest requested size of a job, in bytes; 0 if no size is given.
     pub requested_bytes: u64,

@@ -58,12 +58,12 @@ named_enum! {
     /// How the device is purged before the test.
     #[derive(Default)]
     pub enum SniaPurge {
-        /// It is not purged.
+        /// The device is not purged.
         #[default]
         None,
         /// The test discards the active range (BLKDISCARD), instead of a purge.
         Discard,
-        /// It was purged outside Leadline; see `purge_note`.
+        /// The operator purged the device outside Leadline; see `purge_note`.
         Operator,
     }
 }
@@ -88,7 +88,7 @@ pub struct SniaTestDefinition {
     pub purge: Option<SniaPurge>,
     /// Method and time of the purge.
     pub purge_note: Option<String>,
-    /// Duration of each cell (each combination of a mix and a block size) in seconds, 1 to 3600; the
+    /// Duration of each cell (a combination of a mix and a block size) in seconds, 1 to 3600; the
     /// maximum duration of `write_saturation`, 1 to 86400. Default: 60, or 21600.
     #[schema(value_type = Option<SniaCellSeconds>)]
     pub cell_seconds: Option<u32>,

@@ -37,7 +37,7 @@ pub struct StudySpec {
 pub struct StepSpec {
     /// Index in the definition. The steps of a sweep share one index.
     pub definition: usize,
-    /// Values of the swept options; empty without a sweep.
+    /// Values of the swept options; empty if there is no sweep.
     pub sweep: Vec<SweepValue>,
     pub name: String,
     pub note: Option<String>,

@@ -23,8 +23,8 @@ pub(super) type Setting<'a> = (&'a str, &'a Value);
 
 const REMEDY: &str = "Use [{\"option\":\"iodepth\",\"values\":[1,2,4]}, ...].";
 
-/// Returns the axes of a valid sweep; empty without a sweep.
-pub(super) fn axes(reader: &mut ObjectReader) -> Vec<SweepAxis> {
+/// Returns the axes of a valid sweep; empty if there is no sweep.
+pub(super) fn parse_axes(reader: &mut ObjectReader) -> Vec<SweepAxis> {
     let Some(value) = reader.take("sweep") else {
         return Vec::new();
     };
@@ -70,12 +70,12 @@ pub(super) fn axes(reader: &mut ObjectReader) -> Vec<SweepAxis> {
 fn repeated_value<'a>(option: &str, values: &'a [Value]) -> Option<&'a Value> {
     let mut seen = BTreeSet::new();
     let mut values = values.iter().take(MAX_STEPS + 1);
-    values.find(|value| !seen.insert(meaning(option, value)))
+    values.find(|value| !seen.insert(normalized(option, value)))
 }
 
 /// Returns text that is equal for equivalent values. An invalid value is returned unchanged; its
 /// problem is reported with the step that uses it.
-fn meaning(option: &str, value: &Value) -> String {
+fn normalized(option: &str, value: &Value) -> String {
     let mut job = Job::default();
     let text = option_text(option, value);
     match text.and_then(|text| job.set(option, &text)) {
@@ -84,14 +84,14 @@ fn meaning(option: &str, value: &Value) -> String {
     }
 }
 
-/// Number of combinations of values, which may be too many to store.
+/// Number of value combinations. There may be too many to store.
 pub(super) fn cell_count(axes: &[SweepAxis]) -> usize {
     let lengths = axes.iter().map(|axis| axis.values.len());
     lengths.fold(1, usize::saturating_mul)
 }
 
-/// All combinations of values; the last option varies fastest. If nothing is swept, there is one
-/// empty combination. The caller limits their number.
+/// All value combinations; the last option varies fastest. Without a sweep, there is one empty
+/// combination. The caller limits their number.
 pub(super) fn cells(axes: &[SweepAxis]) -> Vec<Vec<Setting<'_>>> {
     let mut cells: Vec<Vec<Setting>> = vec![Vec::new()];
     for axis in axes {
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn large_sweeps_are_rejected_without_their_combinations() {
+    fn rejects_large_sweeps_before_combining_values() {
         let many: Vec<u32> = (1..=60_000).collect();
         let sweep = json!([
             {"option": "iodepth", "values": many},

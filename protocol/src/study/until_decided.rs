@@ -16,7 +16,7 @@ pub struct UntilDecided {
     pub metrics: Vec<String>,
     /// Smallest change that matters, in percent.
     pub threshold_percent: f64,
-    /// In order. They do not depend on results, which keeps the error rate at 5 %.
+    /// In order. The looks do not depend on the results, which keeps the error rate at 5 %.
     pub looks: Vec<PlannedLook>,
 }
 

@@ -88,7 +88,7 @@ impl Options {
         for entry in self
             .entries
             .iter()
-            .filter(|entry| !entry.option.belongs_to(engine))
+            .filter(|entry| !entry.option.applies_to(engine))
         {
             let name = entry.option.name;
             let engines = entry.option.engines.replace(' ', ", ");

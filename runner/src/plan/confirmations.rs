@@ -52,7 +52,7 @@ pub(crate) fn overwrites<'a>(jobs: impl Iterator<Item = &'a ResolvedJob>) -> Ove
 /// Ranges that the job and its layout write to.
 fn written(job: &ResolvedJob, target: &Target) -> Vec<Range<u64>> {
     let mut ranges = Vec::new();
-    if job.pattern.rw.destroys() {
+    if job.pattern.rw.is_destructive() {
         ranges.push(target.offset..target.offset + target.size);
     }
     if let Some(offset) = target.layout_offset {

@@ -26,7 +26,7 @@ pub(crate) fn buffer_bytes(job: &ResolvedJob) -> u64 {
 fn worker_bytes(job: &ResolvedJob) -> u64 {
     job.ring
         .mem
-        .mapped(job.buffers(), job.largest_buffer())
+        .mapping_bytes(job.buffers(), job.largest_buffer())
         .unwrap_or(u64::MAX)
 }
 

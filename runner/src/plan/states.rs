@@ -243,7 +243,7 @@ pub(crate) fn check_shared_allocation(jobs: &[(usize, ResolvedJob)], issues: &mu
 pub(crate) fn check_shared_loops(jobs: &[(usize, ResolvedJob)], issues: &mut Issues) {
     let written: BTreeSet<&str> = jobs
         .iter()
-        .filter(|(_, job)| job.pattern.rw.destroys())
+        .filter(|(_, job)| job.pattern.rw.is_destructive())
         .flat_map(|(_, job)| &job.targets)
         .filter(|target| target.kind == TargetKind::File)
         .map(|target| target.path.as_str())

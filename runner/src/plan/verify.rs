@@ -362,7 +362,10 @@ fn writers(index: usize, job: &ResolvedJob) -> impl Iterator<Item = Writer<'_>> 
         .data
         .verify
         .is_some_and(|verify| verify.needs_own_region());
-    let targets = job.targets.iter().filter(|_| job.pattern.rw.destroys());
+    let targets = job
+        .targets
+        .iter()
+        .filter(|_| job.pattern.rw.is_destructive());
     targets.flat_map(move |target| {
         let workers = if target.worker.is_some() {
             1

@@ -143,7 +143,7 @@ impl BufferPool {
 /// Size of a slot and of the whole mapping, in bytes; `None` if the size exceeds the address space.
 fn layout(slots: usize, bytes: usize, pages: BufferPages) -> Option<(usize, usize)> {
     let stride = BufferPages::stride(bytes as u64)?;
-    let length = pages.mapped(slots as u64, bytes as u64)?;
+    let length = pages.mapping_bytes(slots as u64, bytes as u64)?;
     Some((stride.try_into().ok()?, length.try_into().ok()?))
 }
 

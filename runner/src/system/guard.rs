@@ -55,7 +55,7 @@ pub(crate) enum Purpose {
 
 impl Purpose {
     pub(crate) fn of(job: &ResolvedJob) -> Self {
-        if job.pattern.rw.destroys() {
+        if job.pattern.rw.is_destructive() {
             Self::Write
         } else {
             Self::Read

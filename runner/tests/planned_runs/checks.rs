@@ -207,7 +207,7 @@ fn changed_files(case: &Case, observed: &Observed) -> Vec<String> {
         let writes = job
             .targets
             .iter()
-            .filter(|target| job.pattern.rw.destroys() || target.layout_offset.is_some());
+            .filter(|target| job.pattern.rw.is_destructive() || target.layout_offset.is_some());
         may_change.extend(writes.map(|target| PathBuf::from(&target.path)));
     }
     let is_changed = |path: &&PathBuf| {

@@ -12,14 +12,16 @@ pub struct Number {
     pub flaw: Option<Flaw>,
 }
 
-/// Why a number does not mean what it seems to mean.
+/// Why fio reads a number differently than its text suggests.
 #[derive(Debug, Eq, PartialEq)]
 pub enum Flaw {
-    /// Digits after the point, and the unit, are ignored; with the number that was probably meant.
+    /// fio ignores the digits after the decimal point and the unit. Contains the number that was
+    /// probably intended.
     Fraction(Option<String>),
-    /// `kib` is 1000 bytes, or `k` is 1000 with `kb_base=1000`.
+    /// `kib` is 1000 bytes, or `ki` is 1000 bytes with `kb_base=1000`.
     DecimalUnit(String),
-    /// `sec` or `min`: the number is in microseconds.
+    /// A unit that fio does not have, such as `sec`: the number is in microseconds. Contains fio's
+    /// name of the unit.
     TimeUnit(String),
     /// The unit is ignored.
     UnknownUnit(String),
@@ -198,17 +200,17 @@ fn has_zero_fraction(text: &str) -> bool {
     is_whole && !fraction.is_empty() && fraction.bytes().all(|byte| byte == b'0')
 }
 
-/// Finds a fraction, as in `1.5g`: fio's number ends at the point.
+/// Finds a fraction, as in `1.5g`: for fio, the number ends at the decimal point.
 fn fraction(text: &str) -> Option<Flaw> {
     let (whole, rest) = text.split_once('.')?;
     let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let is_number = !whole.is_empty() && whole.bytes().all(|byte| byte.is_ascii_digit());
     (is_number && digits > 0)
-        .then(|| Flaw::Fraction(without_fraction(whole, &rest[..digits], &rest[digits..])))
+        .then(|| Flaw::Fraction(in_smaller_unit(whole, &rest[..digits], &rest[digits..])))
 }
 
 /// The same number in a smaller unit, such as `1536m` for `1.5g`.
-fn without_fraction(whole: &str, digits: &str, unit: &str) -> Option<String> {
+fn in_smaller_unit(whole: &str, digits: &str, unit: &str) -> Option<String> {
     let value: f64 = format!("{whole}.{digits}").parse().ok()?;
     let lower = unit.to_ascii_lowercase();
     let (scale, smaller) = match lower.as_str() {
@@ -270,7 +272,7 @@ mod tests {
 
     /// Values from `fio --debug=parse` of fio 3.33.
     #[test]
-    fn sizes_are_parsed_as_in_fio() {
+    fn parses_sizes_like_fio() {
         for (text, base, want) in [
             ("4096", 1024, 4096),
             ("4k", 1024, 4096),
@@ -302,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_parsed_as_in_fio() {
+    fn parses_times_like_fio() {
         for (text, bare, want) in [
             ("30", 1_000_000, 30_000_000),
             ("30s", 1_000_000, 30_000_000),
@@ -322,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn misleading_numbers_have_a_flaw() {
+    fn detects_misleading_numbers() {
         let size = |text| bytes(text, 1024).unwrap().flaw;
         let time = |text| microseconds(text, 1_000_000).unwrap().flaw;
         for text in [
@@ -347,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_written_in_the_largest_exact_unit() {
+    fn formats_numbers_in_the_largest_exact_unit() {
         assert_eq!([size_text(4096), size_text(4000)], ["4k", "4000"]);
         assert_eq!(
             [

@@ -2,14 +2,14 @@
 
 use crate::job::OptionDoc;
 
-/// A fio option.
 #[derive(Debug)]
 pub struct FioOption {
     pub name: &'static str,
     pub aliases: &'static [&'static str],
     pub kind: OptionKind,
     pub support: Support,
-    /// Value that has no effect, or an empty string. Only for rejected options.
+    /// fio's default, which is accepted because it has no effect; an empty string if there is none.
+    /// Only used for rejected options.
     pub default: &'static str,
     /// Engines with this option, separated by spaces; empty for all engines.
     pub engines: &'static str,
@@ -20,7 +20,7 @@ pub struct FioOption {
 pub enum OptionKind {
     /// STR_STORE.
     Text,
-    /// STR and lists: one of several values, possibly with parameters.
+    /// STR and lists: one of a set of values, possibly with parameters.
     Keyword,
     /// STR without a list of values: a job file may omit the value.
     OptionalText,
@@ -62,7 +62,7 @@ impl OptionKind {
 pub enum Support {
     /// A job option.
     Job,
-    /// Only in imported text: it determines the order of the jobs, or other options.
+    /// Only in imported text: it determines the job order or other options.
     Import,
     /// Accepted in imported text without effect, for this reason.
     Harmless(&'static str),
@@ -96,7 +96,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// A sentence without its subject, which is the option.
+    /// The rest of a sentence that starts with the option's name.
     pub fn sentence(self) -> &'static str {
         match self {
             Self::NotBuilt | Self::Alternative(_) => "is not supported.",
@@ -105,8 +105,8 @@ impl Reason {
             Self::HostSetting => "would change settings of this host.",
             Self::Replay => "is not supported: Leadline does not record or replay traces.",
             Self::Zoned => "is not supported: Leadline does not support zoned block devices.",
-            Self::DataPlacement => "is not supported: Leadline does not place data.",
-            Self::OtherEngine => "belongs to an engine that does not access files or devices.",
+            Self::DataPlacement => "is not supported: Leadline does not support data placement.",
+            Self::OtherEngine => "is an option of an engine that does not access files or devices.",
             Self::Profile => "is not supported: it selects one of fio's built-in workloads.",
             Self::Removed => "was removed from fio.",
         }
@@ -125,25 +125,25 @@ impl Reason {
 }
 
 impl FioOption {
-    /// Whether this is its name or an alias.
+    /// Whether `name` is the option's name or an alias.
     pub fn is_named(&self, name: &str) -> bool {
         self.name == name || self.aliases.contains(&name)
     }
 
     /// The job option with the same meaning.
     pub fn job_option(&self) -> Option<&'static OptionDoc> {
-        // Leadline's `profile` is another option: a flag that records stacks.
+        // Leadline's `profile` is a different option: a flag that records stacks.
         (self.support != Support::Rejected(Reason::Profile))
             .then(|| OptionDoc::find(self.name))
             .flatten()
     }
 
-    /// Whether jobs with this engine have the option.
-    pub fn belongs_to(&self, engine: &str) -> bool {
+    /// Whether the option applies to jobs with this engine.
+    pub fn applies_to(&self, engine: &str) -> bool {
         self.engines.is_empty() || self.engines.split(' ').any(|name| name == engine)
     }
 
-    /// Whether fio takes a value from the next word of a command line.
+    /// Whether fio takes the value from the next command-line argument.
     pub fn requires_value(&self) -> bool {
         self.kind != OptionKind::Set
     }

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 /// Number of strings generated per option.
 const TEXTS: usize = 200;
 /// Options whose parts must be consistent with each other, and the parser's error if they are not.
-const SEVERAL_PARTS: [(&str, &str); 6] = [
+const INCONSISTENT_PARTS: [(&str, &str); 6] = [
     ("cmdprio_bssplit", "must not exceed 100 %"),
     ("bssplit", "add up to"),
     ("random_distribution", "add up to 100 %"),
@@ -32,7 +32,7 @@ fn schema_of(name: &str) -> ValueSchema {
     values
 }
 
-/// Parses a job with this option, and returns the problems.
+/// Problems of a job with this option.
 fn problems(name: &str, value: Value) -> Vec<String> {
     let mut problems = Vec::new();
     let options = serde_json::Map::from_iter([(name.to_owned(), value)]);
@@ -64,14 +64,14 @@ fn strings_that_match_the_schema_are_valid() {
         let texts = string_regex(&expression).unwrap();
         for _ in 0..TEXTS {
             let text = texts.new_tree(&mut runner).unwrap().current();
-            let contradicts = |problem: &String| {
-                let known = SEVERAL_PARTS.iter();
+            let is_inconsistent = |problem: &String| {
+                let known = INCONSISTENT_PARTS.iter();
                 known
                     .into_iter()
                     .any(|(name, part)| *name == option.name && problem.contains(part))
             };
             let mut problems = problems(option.name, json!(text));
-            problems.retain(|problem| !contradicts(problem));
+            problems.retain(|problem| !is_inconsistent(problem));
             assert_eq!(problems, [""; 0], "{}={text:?}", option.name);
         }
     }
@@ -137,12 +137,12 @@ fn integers_may_have_a_decimal_point() {
 }
 
 #[test]
-fn only_flags_are_booleans() {
+fn only_flags_accept_booleans() {
     for option in OPTIONS {
         for flag in [true, false] {
             let is_valid = problems(option.name, json!(flag)).is_empty();
-            let takes_flags = schema_of(option.name).takes_flags();
-            assert_eq!(is_valid, takes_flags, "{}", option.name);
+            let accepts_booleans = schema_of(option.name).accepts_booleans();
+            assert_eq!(is_valid, accepts_booleans, "{}", option.name);
         }
     }
     let flags = [
@@ -152,16 +152,16 @@ fn only_flags_are_booleans() {
         "continue_on_error",
         "fallocate",
     ];
-    assert!(flags.iter().all(|name| schema_of(name).takes_flags()));
+    assert!(flags.iter().all(|name| schema_of(name).accepts_booleans()));
     assert!(
         !["iodepth", "bs", "name", "rw", "verify"]
             .iter()
-            .any(|name| schema_of(name).takes_flags())
+            .any(|name| schema_of(name).accepts_booleans())
     );
 }
 
 #[test]
-fn the_schema_has_all_names() {
+fn schema_contains_all_names() {
     let schema = serde_json::to_value(Job::schema()).unwrap();
     let properties = schema["properties"].as_object().unwrap();
     let aliases: usize = OPTIONS.iter().map(|option| option.aliases.len()).sum();

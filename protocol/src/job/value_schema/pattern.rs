@@ -8,7 +8,7 @@ use std::{collections::BTreeSet, ops::RangeInclusive};
 /// Larger maximums are rounded down to a number such as 999,999, so that expressions stay short.
 const LONG: u64 = 100_000;
 
-/// Units of sizes: suffix, and factor of its longest form (`kib` is 1,000, the others 1,024).
+/// Size units: suffix and its largest factor (`kib` is 1,000, the other forms are 1,024).
 const SIZE_UNITS: [(&str, u64); 6] = [
     ("[bB]", 1),
     ("[kK]([bB]|[iI][bB]?)?", 1 << 10),
@@ -17,7 +17,7 @@ const SIZE_UNITS: [(&str, u64); 6] = [
     ("[tT]([bB]|[iI][bB]?)?", 1 << 40),
     ("[pP]([bB]|[iI][bB]?)?", 1 << 50),
 ];
-/// Units of times in µs.
+/// Time units: suffix and factor in µs.
 const TIME_UNITS: [(&str, u64); 6] = [
     ("[uU][sS]([eE][cC])?", 1),
     ("[mM][sS]([eE][cC])?", 1_000),
@@ -47,8 +47,8 @@ pub(crate) fn integer(range: RangeInclusive<u64>) -> String {
     }
 }
 
-/// Splits a range into subranges whose numbers have the same first digits and any last digits, and
-/// returns an expression for each.
+/// Splits a range into subranges whose numbers share their first digits and have arbitrary last
+/// digits, and returns an expression for each.
 fn between(min: u64, max: u64) -> Vec<String> {
     let powers = || (1..=max.max(1).ilog10() + 1).map(|digits| 10_u64.pow(digits));
     let ends_of_min = powers().map(|power| min / power * power + (power - 1));
@@ -60,8 +60,8 @@ fn between(min: u64, max: u64) -> Vec<String> {
         .collect();
     let mut first = min;
     let mut parts = Vec::new();
-    // All numbers of some lengths are in the range: the number of digits after the first one, for
-    // the shortest and the longest of these lengths.
+    // The shortest and the longest length for which the range contains all numbers, as the number
+    // of digits after the first one.
     let mut any: Option<(u32, u32)> = None;
     for last in ends {
         let length = last.max(1).ilog10();
@@ -97,7 +97,7 @@ fn digits(first: u64, last: u64) -> String {
     }
 }
 
-/// A number of bytes with or without a unit, or a hexadecimal number.
+/// A number of bytes with an optional unit, or a hexadecimal number.
 pub(crate) fn size(range: ValueRange) -> String {
     let decimal = with_unit(range, &SIZE_UNITS, 1);
     match range.max.ilog2() / 4 {
@@ -133,7 +133,7 @@ fn with_unit(range: ValueRange, units: &[(&str, u64)], bare: u64) -> String {
     format!("({})", alternatives.join("|"))
 }
 
-/// Values for reads, writes and trims. `may_omit`: some of them may be empty.
+/// Values for reads, writes and trims. `may_omit`: some values may be empty.
 pub(crate) fn directions(value: &str, may_omit: bool) -> String {
     if may_omit {
         format!("({value}(,({value})?){{0,2}}|,{value}(,({value})?)?|,,{value})")
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_are_exactly_those_of_the_range() {
+    fn integer_patterns_match_exactly_their_range() {
         for (min, max) in [
             (0, 0),
             (0, 7),

@@ -14,7 +14,7 @@ const DEFAULT_RAMP_SECONDS: u32 = 2;
 const MIN_IOS: f64 = 1_000.0;
 /// Options that the base job must not have, because the curve sets them or they change the
 /// arrivals.
-const OWN_OPTIONS: &[&str] = &[
+const REJECTED_OPTIONS: &[&str] = &[
     "io_limit",
     "io_size",
     "loops",
@@ -43,8 +43,8 @@ const OWN_OPTIONS: &[&str] = &[
     "verify_only",
 ];
 
-/// Returns `None` without a curve, or if it is invalid.
-pub(crate) fn curve(reader: &mut ObjectReader, steps: Option<&Value>) -> Option<LoadCurve> {
+/// Returns `None` if there is no curve or it is invalid.
+pub(crate) fn parse_curve(reader: &mut ObjectReader, steps: Option<&Value>) -> Option<LoadCurve> {
     let definition: LoadCurveDefinition = match serde_json::from_value(reader.take(FIELD)?) {
         Ok(definition) => definition,
         Err(error) => {
@@ -53,7 +53,7 @@ pub(crate) fn curve(reader: &mut ObjectReader, steps: Option<&Value>) -> Option<
             return None;
         }
     };
-    let base = base_job(reader, steps, definition.max_bytes.is_some())?;
+    let base = parse_base_job(reader, steps, definition.max_bytes.is_some())?;
     let curve = LoadCurve {
         rates: definition.rates,
         seconds: definition.seconds,
@@ -118,7 +118,7 @@ fn check(reader: &mut ObjectReader, curve: &LoadCurve) {
 }
 
 /// Returns the base job, which must not have options that the curve sets.
-fn base_job(
+fn parse_base_job(
     reader: &mut ObjectReader,
     steps: Option<&Value>,
     has_max_bytes: bool,
@@ -129,22 +129,22 @@ fn base_job(
         _ => None,
     };
     let Some([Value::Object(base)]) = jobs else {
-        let detail = "A load curve needs one step with one job.";
+        let detail = "A load curve requires one step with one job.";
         reader.reject("step_count", "steps", detail, "Use one step with one job.");
         return None;
     };
     for option in base
         .keys()
-        .filter(|option| OWN_OPTIONS.contains(&option.as_str()))
+        .filter(|option| REJECTED_OPTIONS.contains(&option.as_str()))
     {
         let field = format!("steps[0].jobs[0].{option}");
-        let detail = format!("The load curve sets {option}, or does not support it.");
+        let detail = format!("The load curve sets {option} or does not support it.");
         reader.reject("conflicting_options", &field, detail, "Remove it.");
     }
     let mut problems = Vec::new();
     let kind = Job::parse(base, "", &mut problems).rw.map(|rw| rw.kind);
     if has_max_bytes && kind.is_some_and(|kind| !kind.writes()) {
-        let detail = "max_bytes limits the bytes that are written, but the job does not write.";
+        let detail = "max_bytes limits the written bytes, but the job does not write.";
         let field = format!("{FIELD}.max_bytes");
         reader.reject("conflicting_options", &field, detail, "Remove it.");
     }
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_step_is_the_probe_or_the_lowest_rate() {
+    fn first_step_is_the_probe_or_the_lowest_rate() {
         let first = |curve: Value| {
             let spec = parse_study(study(curve, json!({"numjobs": 2}))).unwrap();
             assert!(matches!(spec.procedure, Some(Procedure::LoadCurve(_))));
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_curves_are_rejected() {
+    fn rejects_invalid_curves() {
         let check = |curve: Value, job: Value, field: &str| {
             let problems = parse_study(study(curve.clone(), job)).unwrap_err();
             assert_eq!(problems[0].field.as_deref(), Some(field), "{curve}");

@@ -51,8 +51,8 @@ const BASE_OPTIONS: &[&str] = &[
     "probes",
 ];
 
-/// Returns `None` without a test, or if it is invalid.
-pub(crate) fn test(reader: &mut ObjectReader) -> Option<SniaTest> {
+/// Returns `None` if there is no test or it is invalid.
+pub(crate) fn parse_test(reader: &mut ObjectReader) -> Option<SniaTest> {
     let definition: SniaTestDefinition = match serde_json::from_value(reader.take(FIELD)?) {
         Ok(definition) => definition,
         Err(error) => {
@@ -86,8 +86,8 @@ pub(crate) fn test(reader: &mut ObjectReader) -> Option<SniaTest> {
             definition.max_rounds.unwrap_or(DEFAULT_MAX_ROUNDS),
             &rounds,
         )?,
-        mixes: mixes(reader, &definition)?,
-        blocks: blocks(reader, &definition)?,
+        mixes: parse_mixes(reader, &definition)?,
+        blocks: parse_blocks(reader, &definition)?,
     };
     check_purge_note(reader, &test)?;
     let runs = test.runs().len();
@@ -121,14 +121,14 @@ fn check_purge_note(reader: &mut ObjectReader, test: &SniaTest) -> Option<()> {
     let is_needed = test.purge == SniaPurge::Operator;
     if note.len() > MAX_NOTE || is_needed == note.trim().is_empty() {
         let detail = "purge_note is required with purge=operator, and not allowed otherwise.";
-        let remedy = "Use the method and the time, such as \"nvme format -s1 at 10:15\".";
+        let remedy = "Specify the method and time, such as \"nvme format -s1 at 10:15\".";
         reader.reject("bad_value", "snia.purge_note", detail, remedy);
         return None;
     }
     Some(())
 }
 
-fn mixes(reader: &mut ObjectReader, definition: &SniaTestDefinition) -> Option<Vec<u8>> {
+fn parse_mixes(reader: &mut ObjectReader, definition: &SniaTestDefinition) -> Option<Vec<u8>> {
     let Some(mixes) = &definition.mixes else {
         return Some(definition.test.default_mixes().to_vec());
     };
@@ -138,14 +138,14 @@ fn mixes(reader: &mut ObjectReader, definition: &SniaTestDefinition) -> Option<V
         && is_distinct(mixes)
         && (!is_saturation || mixes == &[0]);
     if !is_valid {
-        let detail = "mixes must be different percentages of reads.";
+        let detail = "mixes must be distinct read percentages.";
         let remedy = format!("Use {:?}.", definition.test.default_mixes());
         reader.reject("bad_value", "snia.mixes", detail, remedy);
     }
     is_valid.then(|| mixes.clone())
 }
 
-fn blocks(reader: &mut ObjectReader, definition: &SniaTestDefinition) -> Option<Vec<u64>> {
+fn parse_blocks(reader: &mut ObjectReader, definition: &SniaTestDefinition) -> Option<Vec<u64>> {
     let Some(texts) = &definition.blocks else {
         return Some(definition.test.default_blocks().to_vec());
     };
@@ -160,7 +160,7 @@ fn blocks(reader: &mut ObjectReader, definition: &SniaTestDefinition) -> Option<
             && is_distinct(sizes)
     });
     if sizes.is_none() {
-        let detail = format!("blocks must be 1 to {most} different sizes.");
+        let detail = format!("blocks must be 1 to {most} distinct sizes.");
         let remedy = "Use sizes from 512 to 1g, such as [\"128k\",\"4k\"].";
         reader.reject("bad_value", "snia.blocks", detail, remedy);
     }
@@ -174,7 +174,7 @@ fn is_distinct<T: PartialEq>(values: &[T]) -> bool {
 
 /// The base job. Returns `None` if the study does not have exactly one step with one job, or if the
 /// job has options that the test sets.
-pub(crate) fn base_job(
+pub(crate) fn parse_base_job(
     reader: &mut ObjectReader,
     test: &SniaTest,
     steps: &[Value],
@@ -184,14 +184,14 @@ pub(crate) fn base_job(
         _ => None,
     };
     let Some([Value::Object(base)]) = jobs else {
-        let detail = "A test needs one step with one job, which defines its target.";
+        let detail = "A test requires one step with one job, which defines its target.";
         let remedy = "Use \"steps\":[{\"jobs\":[{\"filename\":\"/dev/nvme0n1\",\"direct\":1}]}].";
         reader.reject("step_count", "steps", detail, remedy);
         return None;
     };
     // Without `filename`, each job would create its own file.
     if !base.contains_key("filename") {
-        let detail = "The test needs a file or device.";
+        let detail = "The test requires a file or device.";
         reader.reject(
             "missing",
             "steps[0].jobs[0].filename",
@@ -202,7 +202,7 @@ pub(crate) fn base_job(
     for option in base.keys() {
         if !BASE_OPTIONS.contains(&option.as_str()) {
             let field = format!("steps[0].jobs[0].{option}");
-            let detail = format!("The test sets {option}, or does not use it.");
+            let detail = format!("The test sets {option} or does not use it.");
             reader.reject("conflicting_options", &field, detail, "Remove it.");
         }
     }
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn the_iops_test_has_the_steps_of_the_specification() {
+    fn iops_test_has_the_specified_steps() {
         let snia = json!({"test": "iops", "class": "enterprise", "purge": "discard"});
         let (test, spec) = parsed(snia, json!({"iodepth": 32, "numjobs": 4}));
         assert_eq!(spec.steps.len(), 2 + 25 * 7);
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn other_tests_have_different_cells() {
+    fn other_tests_have_the_specified_steps() {
         let snia = |test| json!({"test": test, "class": "client"});
         let (_, latency) = parsed(snia("latency"), json!({}));
         assert_eq!(latency.steps.len(), 1 + 25 * 3);
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_tests_are_rejected() {
+    fn rejects_invalid_tests() {
         let check = |snia: Value, job: Value, field: &str| {
             let problems = parse_study(study(snia.clone(), job)).unwrap_err();
             assert_eq!(problems[0].field.as_deref(), Some(field), "{snia}");

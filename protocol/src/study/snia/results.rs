@@ -13,12 +13,12 @@ pub struct SniaResults {
     pub state: SniaState,
     /// The state, in one sentence.
     pub sentence: String,
-    /// Null unless the window is steady, or if memory served its I/Os.
+    /// Null if the window is not steady, or if memory served its I/Os.
     pub badge: Option<String>,
     /// Rounds of the measurement window, or of the last five rounds if there is none.
     pub window: Option<RoundRange>,
     pub rounds: Vec<SniaRound>,
-    /// The variables that decide whether the state is steady.
+    /// The variables that determine whether the state is steady.
     pub tracking: Vec<TrackingVariable>,
     /// Means of the rounds in `window`, in the order of the test.
     pub cells: Vec<SniaCell>,
@@ -37,7 +37,7 @@ named_enum! {
         Steady,
         /// The maximum number of rounds was reached without a steady window.
         NotReached,
-        /// The test ended earlier.
+        /// The test ended early.
         Incomplete,
         /// A write saturation test, which has no rounds, is complete.
         Complete,
@@ -55,9 +55,10 @@ pub struct RoundRange {
 pub struct SniaRound {
     /// One-based.
     pub round: u32,
-    /// Why the round, and those before it, are not part of a window; null if nothing interrupted it.
+    /// Why neither this round nor any earlier round is part of a window; null if nothing
+    /// interrupted it.
     pub interruption: Option<String>,
-    /// One per cell, in the order of the test; null without a result.
+    /// One per cell, in the order of the test; null if it has no result.
     pub values: Vec<Option<CellValue>>,
 }
 
@@ -81,16 +82,16 @@ pub struct SniaCell {
     pub mix: u8,
     /// In bytes.
     pub block: u64,
-    /// Means of the round values, and the largest maximum; null without a window.
+    /// Means of the round values, and the largest maximum; null if there is no window.
     pub value: Option<CellValue>,
 }
 
-/// A variable that decides whether the state is steady.
+/// A variable that determines whether the state is steady.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct TrackingVariable {
     /// For example, `RW0 4k IOPS`.
     pub name: String,
-    /// By round; null without a value.
+    /// By round; null if the round has no value.
     pub values: Vec<Option<f64>>,
     /// Null until five consecutive rounds have a value.
     pub window: Option<SteadyStateData>,

@@ -47,8 +47,8 @@ fn document(test: &SniaTest, run: SniaRun, base: &Map<String, Value>) -> Value {
     json!({"name": name, "jobs": jobs})
 }
 
-/// Sequential writes with one worker, because several would write the same blocks. Their depth is
-/// the total depth of all workers.
+/// Sequential writes with one worker, because multiple workers would write the same blocks. Its
+/// depth is the total depth of all workers.
 fn preconditioning(test: &SniaTest, base: &Map<String, Value>) -> Value {
     let number = |name: &str| base.get(name).and_then(integer).unwrap_or(1);
     let depth = number("numjobs").saturating_mul(number("iodepth"));

@@ -89,8 +89,9 @@ fn can_add_jobs(jobs: &[ResolvedJob]) -> bool {
             .verify
             .is_some_and(|verify| verify.needs_own_region())
     };
-    let is_rejected =
-        |job: &ResolvedJob| job.pattern.rw.destroys() && needs_own_region(job) && is_shared(job);
+    let is_rejected = |job: &ResolvedJob| {
+        job.pattern.rw.is_destructive() && needs_own_region(job) && is_shared(job)
+    };
     let workers = u64::from(doubled_numjobs(jobs)) * jobs.len() as u64;
     workers <= u64::from(MAX_WORKERS) && !jobs.iter().any(is_rejected)
 }

@@ -133,7 +133,7 @@ fn setup(job: &ResolvedJob) -> Setup {
             device: job.ring.hipri,
             submissions: job.ring.sqthread_poll,
         },
-        only_reads: job.ring.ioengine == EngineName::IoUring && !job.pattern.rw.destroys(),
+        only_reads: job.ring.ioengine == EngineName::IoUring && !job.pattern.rw.is_destructive(),
         spin_ns: job.ring.spin_us * NS_PER_US,
         ..Setup::default()
     }

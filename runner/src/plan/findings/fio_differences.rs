@@ -115,7 +115,7 @@ fn differences(requested: &Job, job: &ResolvedJob) -> Vec<(&'static str, String)
     );
     note(
         job.target.fallocate == Fallocate::Written
-            && rw.destroys()
+            && rw.is_destructive()
             && job.targets.iter().any(|target| target.layout_bytes > 0),
         "fallocate",
         "Layout writes the file before the job; fio only allocates it (fallocate=native).",

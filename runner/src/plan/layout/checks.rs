@@ -83,7 +83,7 @@ pub(super) fn check_existing(
     }
     let path = &facts.canonical;
     let extended = length > length_before;
-    let overwrites = request.rw.kind.destroys();
+    let overwrites = request.rw.kind.is_destructive();
     // Layout writes to the file even if the job only reads.
     if let Some(problem) = &facts.write_problem
         && !overwrites

@@ -98,7 +98,7 @@ pub(super) fn check(
 fn access_problem(request: &JobRequest, facts: &PathFacts) -> Option<Problem> {
     let rw = request.rw.kind;
     let read = facts.read_problem.as_ref().filter(|_| rw.reads());
-    let write = facts.write_problem.as_ref().filter(|_| rw.destroys());
+    let write = facts.write_problem.as_ref().filter(|_| rw.is_destructive());
     read.or(write).cloned()
 }
 
