@@ -1,6 +1,6 @@
 //! Plans and read-only runs must not change the access times of their targets, because backup
-//! programs and mail readers rely on them. The `strictatime` option makes every read by another
-//! program visible.
+//! programs and mail readers rely on them. The `strictatime` mount option makes every read by
+//! another program visible.
 
 mod scratch;
 
@@ -15,12 +15,12 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-/// Larger than files that a plan reads completely.
+/// Larger than any file that a plan reads completely.
 const LARGE_BYTES: u64 = 100 << 20;
 
 fn access_time(path: &Path) -> (i64, i64) {
-    let found = fs::symlink_metadata(path).unwrap();
-    (found.atime(), found.atime_nsec())
+    let metadata = fs::symlink_metadata(path).unwrap();
+    (metadata.atime(), metadata.atime_nsec())
 }
 
 fn set_past(path: &Path) {
@@ -59,9 +59,9 @@ fn jobs(file: &Path) -> Vec<Value> {
             jobs.push(json!({"filename": file, "rw": rw, "bs": "4k", "direct": direct, "size": "1m", "io_size": "64k"}));
         }
     }
-    let mut more = jobs[0].clone();
-    more["overwrite"] = 1.into();
-    jobs.push(more);
+    let mut overwriting = jobs[0].clone();
+    overwriting["overwrite"] = 1.into();
+    jobs.push(overwriting);
     let mut verified = jobs[2].clone();
     verified["verify"] = "crc32c".into();
     jobs.push(verified);
@@ -117,7 +117,7 @@ fn plans_and_reads_keep_access_times() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(3), "{output:?}");
     check("a rejected run");
-    // Checks that the mount records access times and that the comparison detects them.
+    // Check that the filesystem records access times and that the comparison detects a change.
     File::open(&tree[0]).unwrap().read_exact(&mut [0]).unwrap();
     assert_ne!(access_time(&tree[0]), before[0]);
 }

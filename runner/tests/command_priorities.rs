@@ -1,5 +1,5 @@
-//! Per-I/O priorities: fio and the runner send the same priorities to the kernel's block layer
-//! (tracepoint block_rq_issue of a loop device).
+//! Per-I/O priorities: fio and the runner send the same priorities to the kernel's block layer, as
+//! traced by block_rq_issue on a loop device.
 
 mod scratch;
 
@@ -16,7 +16,7 @@ const IMAGE_BYTES: u64 = 8 << 20;
 /// Requests by class, hint and level.
 type Requests = BTreeMap<String, u64>;
 
-/// A tracing instance for requests of one device, removed on drop.
+/// A tracing instance for the requests to one device, removed on drop.
 struct Instance(PathBuf);
 
 impl Instance {
@@ -39,7 +39,8 @@ impl Instance {
         Some(instance)
     }
 
-    /// Requests since the last call. A line ends with `+ SECTORS CLASS,HINT,LEVEL [COMMAND]`.
+    /// Returns the requests since the last call. A trace line ends with
+    /// `+ SECTORS CLASS,HINT,LEVEL [COMMAND]`.
     fn take(&self) -> Requests {
         let trace = self.0.join("trace");
         let text = fs::read_to_string(&trace).unwrap();

@@ -1,4 +1,4 @@
-//! `leadline-runner compare`: real results, copies of them with changed numbers, and rules.
+//! Tests `leadline-runner compare` with real results, copies with changed numbers, and rules.
 
 mod scratch;
 
@@ -21,7 +21,7 @@ fn result() -> Value {
     )
 }
 
-/// Writes copies of a result whose reads are faster by these factors.
+/// Writes copies of a result with its read rates multiplied by these factors.
 fn write_copies(directory: &Path, name: &str, result: &Value, factors: &[f64]) -> PathBuf {
     let directory = directory.join(name);
     fs::create_dir(&directory).unwrap();
@@ -64,7 +64,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// Joins all lines, because the wrapping of lines depends on the length of paths.
+/// Joins all lines, because line wrapping depends on path lengths.
 fn words(bytes: &[u8]) -> String {
     text(bytes).split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -278,7 +278,7 @@ fn study_results(directory: &Path, repeats: u32, order: &str) -> (Value, Vec<u8>
     (serde_json::from_slice(&run.stdout).unwrap(), run.stdout)
 }
 
-/// The comparison of `FILE#STEP` with another one as JSON.
+/// Compares two steps, each given as file and step number, and returns the comparison as JSON.
 fn compare_steps(a: (&Path, u32), b: (&Path, u32)) -> Value {
     let step = |(path, number): (&Path, u32)| PathBuf::from(format!("{}#{number}", path.display()));
     let output = compare(&step(a), &step(b), &["--format", "json"]);
@@ -297,7 +297,7 @@ fn is_paired(comparison: &Value) -> bool {
 }
 
 #[test]
-fn only_runs_of_one_interleaved_study_are_pairs() {
+fn only_runs_of_the_same_interleaved_study_are_paired() {
     let directory = tempfile::tempdir().unwrap();
     let store = |name: &str, order: &str| {
         let file = directory.path().join(name);
@@ -345,7 +345,7 @@ fn steps_without_a_result_are_incomplete_runs() {
 }
 
 #[test]
-fn steps_of_a_repeated_study_are_pairs() {
+fn steps_of_a_repeated_study_are_paired() {
     let directory = tempfile::tempdir().unwrap();
     let (results, stdout) = study_results(directory.path(), 6, "interleaved");
     let steps = results["steps"].as_array().unwrap();
@@ -366,7 +366,7 @@ fn steps_of_a_repeated_study_are_pairs() {
     );
     assert!(
         order.chunks(2).any(|pair| pair[0].1 == 2),
-        "random order: {order:?}"
+        "the order is not random: {order:?}"
     );
     let seeds = |repeat: u64| -> Vec<&Value> {
         let block = steps.iter().filter(|step| step["repeat"] == repeat);
@@ -389,7 +389,7 @@ fn steps_of_a_repeated_study_are_pairs() {
 }
 
 #[test]
-fn sources_that_are_not_results_are_reported_by_name() {
+fn invalid_sources_are_reported_by_name() {
     let directory = tempfile::tempdir().unwrap();
     let path = |name: &str| directory.path().join(name);
     fs::write(path("text.json"), "no").unwrap();
@@ -406,19 +406,19 @@ fn sources_that_are_not_results_are_reported_by_name() {
         assert_eq!(output.status.code(), Some(2), "{printed}");
         assert!(
             printed.matches(expected).count() == 2,
-            "both are reported: {printed}"
+            "not reported for both sources: {printed}"
         );
     }
 }
 
-/// A run, in the format in which a server returns it.
+/// A run in the server's response format.
 fn server_run(number: u32, result: &Value) -> Value {
     json!({"number": number, "status": "done", "jobs": 1, "resolved": result["jobs"],
         "host_facts": result["host"], "report": result["report"], "verdict": result["verdict"],
         "findings": [], "sample_ms": 100, "study": null, "repeat": null, "damaged": false})
 }
 
-/// Starts a server that answers one request per run with that run. The thread returns the requests.
+/// Starts a server that returns one run per request, in order. The thread returns the requests.
 fn serve(runs: Vec<Value>) -> (SocketAddr, JoinHandle<Vec<String>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -443,9 +443,9 @@ fn serve(runs: Vec<Value>) -> (SocketAddr, JoinHandle<Vec<String>>) {
 }
 
 /// A server omits the results of a run that does not match its checksum. Such a run or baseline
-/// must not pass a rule, even if the server does return results.
+/// must not pass a rule, even if the server returns results.
 #[test]
-fn damaged_runs_pass_no_rule() {
+fn damaged_runs_cannot_pass_a_rule() {
     let result = result();
     for has_result in [true, false] {
         for damaged in [7, 8] {
@@ -477,7 +477,7 @@ fn damaged_runs_pass_no_rule() {
 }
 
 #[test]
-fn runs_on_a_server_are_read_with_the_token() {
+fn server_runs_are_fetched_with_the_token() {
     let result = result();
     let (address, server) = serve([7, 8].map(|number| server_run(number, &result)).into());
     let run = |number: u32| PathBuf::from(format!("http://{address}/runs/{number}"));

@@ -86,7 +86,7 @@ fn fio_results_are_compared_and_fail_rules() {
 }
 
 #[test]
-fn jobs_of_one_result_are_added_and_their_bins_merged() {
+fn jobs_of_one_result_are_summed_and_their_bins_merged() {
     let directory = tempfile::tempdir().unwrap();
     let jobs = [direction(1000.0, 9000), direction(500.0, 20_000)];
     let one = store(directory.path(), "plus", &[fio(&jobs, json!({}))]);
@@ -150,9 +150,9 @@ fn fio_and_leadline_results_are_compared() {
     }
 }
 
-/// The numbers are equal to the ones printed by fio.
+/// The values must match those in fio's output.
 #[test]
-fn a_real_fio_result_is_read() {
+fn real_fio_results_keep_their_values() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("data");
     let run = Command::new("fio")

@@ -1,6 +1,6 @@
-//! If the host permits it, a run has its own cgroup, so that its I/O can be counted even while
-//! another program uses the same disk. Requires cgroup v2 with the io controller, so the test runs
-//! in user-mode Linux.
+//! If the host permits it, each run has its own cgroup, so that its I/O can be counted even while
+//! another program uses the same disk. This requires cgroup v2 with the io controller, so the test
+//! runs in user-mode Linux.
 
 mod scratch;
 
@@ -48,10 +48,10 @@ fn a_host_without_delegation_is_reported_with_a_reason() {
 
 /// On the host, this boots user-mode Linux, whose init runs the same test.
 #[test]
-fn bytes_of_a_run_with_a_neighbor() {
+fn only_the_runs_own_bytes_are_counted() {
     if !uml::is_inside() {
         return uml::run(&Machine {
-            test: "bytes_of_a_run_with_a_neighbor",
+            test: "only_the_runs_own_bytes_are_counted",
             disks: vec![("ubda", 128 * MIB), ("ubdb", 64 * MIB), ("ubdc", 128 * MIB)],
             modules: &["dm-thin-pool"],
             timeout: Duration::from_secs(300),
@@ -61,11 +61,15 @@ fn bytes_of_a_run_with_a_neighbor() {
     files_on_one_disk();
     let thin = half_provisioned();
     mapped(&thin);
-    // Removes the last neighbor's cgroup.
+    // This run removes the last neighbor's cgroup.
     report(&job(Path::new(&thin[0].node), json!({"rw": "randread"})));
     let left = fs::read_dir(UNIT).unwrap().flatten();
     let left = left.filter(|entry| entry.file_name().to_string_lossy().starts_with("leadline"));
-    assert_eq!(left.count(), 0, "cgroups of finished and killed runs");
+    assert_eq!(
+        left.count(),
+        0,
+        "leftover cgroups of finished and killed runs"
+    );
 }
 
 /// Creates cgroups as systemd does for a unit with Delegate=yes and DelegateSubgroup=main.
@@ -85,7 +89,7 @@ fn job(file: &Path, changes: Value) -> Value {
     with(&plain, changes)
 }
 
-/// Killed when dropped.
+/// Another run that uses the same disk; killed on drop.
 struct Neighbor(Child);
 
 impl Neighbor {
@@ -105,7 +109,7 @@ impl Neighbor {
 }
 
 impl Drop for Neighbor {
-    /// Does not remove the cgroup.
+    /// A killed run does not remove its cgroup.
     fn drop(&mut self) {
         self.0.kill().unwrap();
         self.0.wait().unwrap();
@@ -156,7 +160,8 @@ fn files_on_one_disk() {
     assert!(own <= issued + MIB && own > issued / 2, "{own} of {issued}");
 }
 
-/// Half of the blocks are on ubdc, next to the neighbor's blocks.
+/// Creates a thin volume, half of whose blocks are provisioned on ubdc. The neighbor uses the same
+/// disk.
 fn half_provisioned() -> [Mapped; 5] {
     let metadata = Mapped::new("metadata", 16 * MIB, "linear /dev/ubdb 0");
     let data = Mapped::new("data", 64 * MIB, "linear /dev/ubdc 0");
@@ -185,7 +190,7 @@ fn mapped([thin, _, other, ..]: &[Mapped; 5]) {
         charged(&found, "ubdc", "read"),
         SIZE / 2,
         0.001,
-        "the disk of thin",
+        "the disk below thin",
     );
     assert_eq!(found["verdict"]["read"]["class"], "unknown");
     write_half(thin, 1);

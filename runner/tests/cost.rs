@@ -1,7 +1,7 @@
-//! Cost of samples and of each probe, quoted in `docs/measurement.md`. Run manually. `make bench`
-//! measures the cost of all probes together. For the cost of samples, the same job runs with and
-//! without them, interleaved so that drift affects both, and at the highest priority so that other
-//! processes affect neither.
+//! Overhead of samples and of each probe, quoted in `docs/measurement.md`. Run these tests
+//! manually. `make bench` measures the overhead of all probes together. For the sample overhead,
+//! the same job runs with and without samples: interleaved, so that drift affects both, and at the
+//! highest priority, so that other processes affect neither.
 
 mod scratch;
 
@@ -21,7 +21,7 @@ use std::{
 /// interval of more than 95 %.
 const ROUNDS: usize = 9;
 
-/// IOPS, and the workers' CPU time per I/O in ns.
+/// Returns the IOPS and the workers' CPU time per I/O in ns.
 fn run(document: &Value) -> (f64, f64) {
     let report = report(document)["report"].clone();
     let part = |name: &str| report["jobs"][0][name].as_f64().unwrap();
@@ -41,7 +41,7 @@ fn without_samples(job: &Value) -> Value {
     json!({"jobs": [job], "sample_ms": 10_000})
 }
 
-/// Sorted IOPS ratios (with samples ÷ without).
+/// Returns the sorted IOPS ratios (with samples ÷ without).
 fn compare(what: &str, job: &Value) -> Vec<f64> {
     let with = by_default(job);
     let without = without_samples(job);
@@ -93,7 +93,7 @@ fn cached(disk: &Disk) -> Value {
 /// The figures quoted in the module docs of `probes`.
 #[test]
 #[ignore = "a measurement: cargo test -p leadline-runner --test cost -- --ignored --nocapture --test-threads 1"]
-fn each_probe() {
+fn probe_overhead() {
     let Some(disk) = Disk::ext4() else { return };
     let file = filled(&disk.file("f"), 256 << 20);
     let region = Region::of(std::iter::once(0..256 << 20));
@@ -135,7 +135,7 @@ fn each_probe() {
     });
 }
 
-/// A file whose data is both in the page cache and on the device.
+/// Creates a file whose data is both in the page cache and on the device.
 fn filled(path: &Path, bytes: u64) -> File {
     scratch::image(path, bytes);
     File::options().read(true).write(true).open(path).unwrap()

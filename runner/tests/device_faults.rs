@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Real dm and md devices in user-mode Linux. `device` must be rejected, because `holder` uses it.
+/// Asserts that a write to `device` is rejected because `holder` uses it, and changes no byte.
 fn check_holder(device: &str, holder: &str) {
     let before = std::fs::read(device).unwrap();
     let job = json!({"name": "raw", "filename": device, "rw": "write", "bs": "4k", "direct": 1, "ioengine": "psync"});
@@ -49,7 +49,7 @@ fn disks_below_dm_and_md_are_rejected_and_unchanged() {
     let crypt = format!("crypt aes-xts-plain64 {key} 0 /dev/ubdd 0");
     let _crypt = Mapped::new("secret", BYTES, &crypt);
     check_holder("/dev/ubdd", "secret");
-    // A logical volume, as LVM activates it: its physical volume begins with 1 MiB of metadata.
+    // The mapping of a logical volume. Its physical volume begins with 1 MiB of metadata.
     let _volume = Mapped::new("vg-home", BYTES - (1 << 20), "linear /dev/ubde 2048");
     check_holder("/dev/ubde", "vg-home");
     let disks = ["/dev/ubdb", "/dev/ubdc"].map(str::to_owned);
@@ -59,7 +59,7 @@ fn disks_below_dm_and_md_are_rejected_and_unchanged() {
     }
 }
 
-/// The first disk of scsi_debug, a disk in memory.
+/// Returns the name of the first disk of scsi_debug, which emulates disks in memory.
 fn scsi_disk() -> String {
     let began = Instant::now();
     loop {

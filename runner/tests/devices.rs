@@ -43,7 +43,7 @@ fn lists_a_loop_device_with_a_filesystem() {
     assert_eq!(
         find(&disk.0, dir.path()).filesystem.as_deref(),
         Some("ext4"),
-        "from its signature"
+        "the filesystem is not detected by its signature"
     );
     let point = dir.path().join("mnt");
     let _mounted = Mounted::new(&disk.0, &point);

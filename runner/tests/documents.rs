@@ -9,7 +9,7 @@ fn document(path: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)).unwrap()
 }
 
-/// JSON code blocks.
+/// Returns the JSON code blocks.
 fn blocks(document: &str) -> Vec<&str> {
     document
         .split("```json\n")
@@ -27,13 +27,13 @@ fn example_events() -> Vec<Value> {
         .collect()
 }
 
-fn names(value: &Value, found: &mut BTreeSet<String>) {
+fn collect_names(value: &Value, found: &mut BTreeSet<String>) {
     match value {
         Value::Object(fields) => fields.iter().for_each(|(name, value)| {
             found.insert(name.clone());
-            names(value, found);
+            collect_names(value, found);
         }),
-        Value::Array(values) => values.iter().for_each(|value| names(value, found)),
+        Value::Array(values) => values.iter().for_each(|value| collect_names(value, found)),
         _ => {}
     }
 }
@@ -117,13 +117,13 @@ fn every_number_is_defined() {
     example_events()
         .iter()
         .filter(|event| event["type"] == "sample")
-        .for_each(|sample| names(sample, &mut found));
+        .for_each(|sample| collect_names(sample, &mut found));
     for report in example_events()
         .iter()
         .filter(|event| event["type"] == "report")
     {
-        // Skip the evidence of verdicts and findings, which repeats these numbers.
-        names(&report["report"], &mut found);
+        // Skip the evidence in verdicts and findings, which repeats these numbers.
+        collect_names(&report["report"], &mut found);
     }
     found.retain(|name| !NOT_NUMBERS.contains(&name.as_str()) && name.parse::<f64>().is_err());
     let undefined: Vec<&String> = found

@@ -1,5 +1,4 @@
-//! Facts about targets in reports, for files on test filesystems with known extents and cached
-//! pages.
+//! Target facts in reports, checked with files whose extents and cached pages are known.
 
 mod scratch;
 
@@ -14,7 +13,8 @@ use std::{
 
 const MIB: u64 = 1 << 20;
 
-/// Runs direct reads of 16 MiB with changed options, and returns the target's report.
+/// Runs a job with changed options (by default, 16 MiB of direct reads) and returns its target's
+/// report.
 fn target_of(path: &Path, changes: Value) -> Value {
     let mut job =
         json!({"filename": path, "size": "16m", "rw": "randread", "bs": "64k", "direct": 1});
@@ -41,7 +41,7 @@ fn write_random_data(path: &Path, bytes: u64) {
     fs::write(path, data).unwrap();
 }
 
-/// Nonzero byte counts by kind.
+/// Returns the nonzero byte counts by extent kind.
 fn kinds(extents: &Value) -> Vec<(String, u64)> {
     let all = extents
         .as_object()
@@ -188,7 +188,7 @@ fn direct_writes_use_the_page_cache_as_reported() {
         };
         let job = json!({"filename": disk.file("f"), "size": "64m", "rw": "write", "bs": "1m", "direct": 1, "ioengine": "psync"});
         // The kernel drops the copied pages from the page cache, but includes them in the host-wide
-        // count of dirtied pages. The minimum of several runs excludes pages dirtied by other
+        // count of dirtied pages. The minimum of multiple runs excludes pages dirtied by other
         // programs.
         let reports: Vec<Value> = (0..4).map(|_| report(&job)["report"].clone()).collect();
         let dirtied = reports
@@ -207,7 +207,7 @@ fn direct_writes_use_the_page_cache_as_reported() {
 }
 
 #[test]
-fn half_cached_file_has_a_residency_map() {
+fn half_cached_file_is_shown_in_the_residency_map() {
     let Some(disk) = Disk::ext4() else { return };
     let path = disk.file("half");
     write_random_data(&path, 16 * MIB);
@@ -362,8 +362,11 @@ fn transition_to_memory_is_detected() {
     let report = (0..4)
         .map(|_| report(&job)["report"].clone())
         .find(|report| fetched(report) < 9 * MIB)
-        .expect("an attempt without evictions");
-    assert!(fetched(&report) >= 8 * MIB, "each block once");
+        .expect("the host evicted pages in every attempt");
+    assert!(
+        fetched(&report) >= 8 * MIB,
+        "some blocks were never fetched"
+    );
     let transitions = report["transitions"].as_array().unwrap();
     assert_eq!(
         (
@@ -377,7 +380,7 @@ fn transition_to_memory_is_detected() {
 }
 
 #[test]
-fn without_probes_all_counters_have_a_reason() {
+fn disabled_probes_are_the_reason_for_missing_counters() {
     let Some(disk) = Disk::ext4() else { return };
     let result = report(
         &json!({"filename": disk.file("f"), "size": "16m", "rw": "randread", "direct": 1, "probes": 0}),

@@ -13,7 +13,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// `max_size` limits the size of the experiment's files.
+/// Loads an experiment with shorter runtimes and file sizes limited to `max_size`.
 fn experiment(name: &str, max_size: &str) -> Value {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../examples/experiments")
@@ -35,16 +35,16 @@ fn experiment(name: &str, max_size: &str) -> Value {
 }
 
 /// Runs only one experiment at a time, because device counters, Buffers and Cached are host-wide.
-static ALONE: Mutex<()> = Mutex::new(());
+static EXCLUSIVE: Mutex<()> = Mutex::new(());
 
 /// Runs an experiment on a test disk; returns `None` and reports a skip if none is available.
 fn run_experiment(name: &str, max_size: &str) -> Option<Vec<Value>> {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _guard = EXCLUSIVE.lock().unwrap_or_else(PoisonError::into_inner);
     let disk = Disk::ext4()?;
     let steps = steps(&experiment(name, max_size), &disk.at);
     assert!(
         files(&disk.at).is_empty(),
-        "{name} leaves {:?}",
+        "{name} did not remove {:?}",
         files(&disk.at)
     );
     assert!(!has_attached_loop(&disk.at));
@@ -110,7 +110,10 @@ fn experiment_001_first_write_differs_from_the_second() {
         .collect();
     assert_eq!(existed, [false, true, true, true, true]);
     let append = &steps[3]["jobs"][0]["targets"][0];
-    assert_eq!(append["offset"], append["length"], "starts at the end");
+    assert_eq!(
+        append["offset"], append["length"],
+        "does not start at the end"
+    );
 }
 
 #[test]

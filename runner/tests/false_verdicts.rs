@@ -1,7 +1,8 @@
-//! Error rate of comparisons of real runs: equal steps (A/A) and steps with a known slowdown (A/B),
-//! interleaved in random order, ten pairs each.
+//! Error rate of comparisons between real runs: equal steps (A/A) and steps with a known slowdown
+//! (A/B), interleaved in random order, ten pairs each.
 //!
-//! Takes ten minutes: `cargo test -p leadline-runner --test false_verdicts -- --ignored --nocapture`.
+//! Takes ten minutes:
+//! `cargo test -p leadline-runner --test false_verdicts -- --ignored --nocapture`.
 
 // The test prints its results as a table.
 #![allow(clippy::print_stdout)]
@@ -18,7 +19,7 @@ const RATE: u32 = 2000;
 /// Comparisons per target.
 const COMPARISONS: u32 = 14;
 
-/// Number of verdicts on a metric, printed as percentages of all comparisons.
+/// Verdict counts for one metric.
 #[derive(Default)]
 struct Count {
     better_or_worse: u32,
@@ -65,7 +66,7 @@ fn compare(directory: &Path, study: &Value) -> Value {
     json["comparison"].clone()
 }
 
-/// Jobs that are limited by the page cache, a file, and a loop device.
+/// Jobs on a cached file, and on a file and a loop device with direct I/O.
 fn targets(directory: &Path) -> [(&'static str, Value); 3] {
     let job = |changes: Value| {
         let mut job = json!({"filename": directory.join("target"), "size": "64m", "rw": "randread",
@@ -90,7 +91,7 @@ fn targets(directory: &Path) -> [(&'static str, Value); 3] {
 
 #[test]
 #[ignore = "measures for ten minutes"]
-fn real_runs() {
+fn error_rates_of_real_runs() {
     let directory = scratch::directory();
     println!("| target | comparisons | A/A: IOPS | A/A: p99 | A/B, 5 % lower rate: IOPS |");
     println!("|---|---:|---:|---:|---:|");

@@ -23,7 +23,7 @@ fn result(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {stderr}"))
 }
 
-fn append(file: &Path, changes: Value) -> Value {
+fn growing_write(file: &Path, changes: Value) -> Value {
     let plain = json!({"name": "write", "filename": file, "size": "32m", "rw": "write", "bs": "64k", "direct": 0,
         "ioengine": "psync", "fallocate": "none"});
     with(&plain, changes)
@@ -50,7 +50,7 @@ fn a_filesystem_filled_by_another_process_fails_the_run_with_enospc() {
         return;
     };
     let file = at.join("t1");
-    let job = append(&file, json!({"rate_iops": 40, "size": "32m"}));
+    let job = growing_write(&file, json!({"rate_iops": 40, "size": "32m"}));
     let (mut child, out) = measuring(&job);
     let mut filler = std::fs::File::create(at.join("filler")).unwrap();
     let full = std::io::copy(&mut std::io::repeat(7), &mut filler).unwrap_err();
@@ -72,7 +72,7 @@ fn a_file_size_limit_fails_the_run_with_efbig() {
         .arg("--fsize=8388608")
         .arg(env!("CARGO_BIN_EXE_leadline-runner"))
         .args(["run", "-", "--json"]);
-    let child = spawn(&mut limited, &append(&file, json!({})));
+    let child = spawn(&mut limited, &growing_write(&file, json!({})));
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{:?}", output.status);
     let result = result(&output);
@@ -105,8 +105,8 @@ fn direct_io_on_a_tmpfs_is_labeled() {
     }
 }
 
-/// Expects that the job is rejected with a problem for this field, and that no new file appears
-/// below `root`.
+/// Asserts that the job is rejected with a problem for this field, and that no file appears below
+/// `root`.
 fn check_rejected(root: &Path, job: &Value, field: &str) {
     let mut command = runner();
     command.args(["run", "-", "--json", "--target-root"]);
@@ -196,7 +196,7 @@ fn options_that_execute_include_or_expand_are_rejected() {
 fn a_host_without_io_uring_falls_back_only_on_request_and_reports_why() {
     let directory = scratch::directory();
     let file = directory.path().join("t1");
-    let job = append(&file, json!({"ioengine": "io_uring", "size": "1m"}));
+    let job = growing_write(&file, json!({"ioengine": "io_uring", "size": "1m"}));
     for error in [libc::EPERM, libc::ENOSYS] {
         let mut command = runner();
         without_call(command.args(program::JSON), IO_URING_SETUP, error);

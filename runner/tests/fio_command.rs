@@ -1,5 +1,5 @@
-//! When started through a link named `fio`, the runner accepts fio's arguments and prints fio's
-//! output. The tests pass the same arguments to fio.
+//! When started through a link named `fio`, the runner accepts fio's arguments and prints output in
+//! fio's formats. The tests pass the same arguments to fio.
 
 mod scratch;
 
@@ -59,10 +59,10 @@ fn jobs_are_read_from_arguments_and_standard_input() {
     assert_eq!(runner, fio);
 }
 
-/// Additional job files do not inherit global options, and their jobs wait for those of the
-/// previous files.
+/// Additional job files do not inherit global options, and their jobs wait for those in previous
+/// files.
 #[test]
-fn several_job_files_run_one_after_another() {
+fn multiple_job_files_run_sequentially() {
     let programs = Programs::new();
     let second = "[third]\nrw=write\nfilename=target\nsize=256k\n[fourth]\nrw=read\n\
         filename=target\nsize=256k\n[global]\nbs=16k\n[fifth]\nrw=read\nfilename=target\nsize=256k\n";
@@ -79,7 +79,7 @@ fn several_job_files_run_one_after_another() {
         "../empty.fio",
         "../last.fio",
         "../first.fio",
-        "--name=of_the_command",
+        "--name=from_command",
         "--rw=write",
         "--filename=target",
     ];
@@ -88,7 +88,7 @@ fn several_job_files_run_one_after_another() {
         return;
     };
     let expected = [
-        r#""of_the_command" 0 0 64"#,
+        r#""from_command" 0 0 64"#,
         r#""first" 0 0 32"#,
         r#""second" 1 64 0"#,
         r#""third" 2 0 64"#,
@@ -103,7 +103,7 @@ fn several_job_files_run_one_after_another() {
 }
 
 #[test]
-fn errors_identify_one_of_several_job_files() {
+fn errors_identify_the_job_file() {
     let programs = Programs::new();
     fs::write(programs.path().join("good.fio"), JOB_FILE).unwrap();
     fs::write(programs.path().join("bad.fio"), "[a]\nbs=4x\nrw=rite\n").unwrap();
@@ -173,7 +173,7 @@ fn options_without_a_job_run_nothing() {
 }
 
 #[test]
-fn latencies_by_priority_add_up_to_those_of_the_direction() {
+fn priority_latencies_add_up_to_the_direction() {
     let programs = Programs::new();
     let arguments = "--output-format=json --name=a --size=4m --rw=randread --ioengine=libaio \
         --iodepth=4 --direct=1 --cmdprio_percentage=30 --cmdprio_class=1 --lat_percentiles=1";
@@ -209,7 +209,7 @@ fn latencies_by_priority_add_up_to_those_of_the_direction() {
 }
 
 #[test]
-fn options_that_fio_applies_differently_are_named() {
+fn options_that_fio_applies_differently_are_reported() {
     let programs = Programs::new();
     let mixed = "--size=64k --rw=randrw --bs=4k,16k";
     let arguments = format!("--output-format=json --name=a {mixed} --name=b --stonewall {mixed}");
@@ -252,7 +252,7 @@ fn output_is_written_to_a_file() {
 }
 
 #[test]
-fn parsing_alone_runs_nothing() {
+fn parse_only_runs_nothing() {
     let programs = Programs::new();
     let arguments = "--parse-only --name=a --filename=new --rw=write --size=1m --direct=1";
     let arguments: Vec<&str> = arguments.split(' ').collect();
@@ -263,7 +263,7 @@ fn parsing_alone_runs_nothing() {
     assert!(version.stdout.starts_with(b"fio-3.33-leadline-"));
 }
 
-/// Damaged data and violated limits are also reported as errors in fio's formats.
+/// Damaged data and exceeded limits are also reported as errors in fio's formats.
 #[test]
 fn failed_jobs_have_the_same_error_as_in_fio() {
     let programs = Programs::new();
@@ -319,7 +319,7 @@ fn output_does_not_replace_other_files() {
     assert_eq!(fs::read(&image).unwrap(), [0; 4096]);
 }
 
-/// fio reports the I/Os of the ramp.
+/// In this case, fio reports the I/Os of the ramp.
 #[test]
 fn jobs_that_end_during_the_ramp_are_reported() {
     let programs = Programs::new();

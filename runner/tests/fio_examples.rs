@@ -1,9 +1,9 @@
-//! The example files of fio (Debian's package fio-examples): files that need neither special
-//! hardware nor an unsupported engine must run, with reduced sizes and times, and with files
-//! instead of devices. All others must be rejected with a line, a column and a reason.
+//! fio's example job files (Debian package fio-examples). Files that need neither special hardware
+//! nor an unsupported engine must run, with reduced sizes and times, and with files instead of
+//! devices. All others must be rejected with a line, a column and a reason.
 //!
-//! `LEADLINE_FIO_EXAMPLES=DIR` uses the files of another version, such as fio's `examples`, and
-//! `LEADLINE_FIO_EXAMPLES_TABLE=FILE` writes a table with the result of each file.
+//! `LEADLINE_FIO_EXAMPLES=DIR` selects the files of another version, such as the `examples` folder
+//! of fio's source, and `LEADLINE_FIO_EXAMPLES_TABLE=FILE` writes a table with one result per file.
 
 #[path = "scratch/mod.rs"]
 mod scratch;
@@ -68,16 +68,16 @@ const SPECIAL: &[(&str, &str)] = &[
     ("zbd-", "a zoned device"),
 ];
 
-/// Files without special requirements that use an unsupported option, and that option.
+/// Files without special requirements that use an unsupported option, and the option.
 const UNSUPPORTED: &[(&str, &str)] = &[("sprandom", "sprandom"), ("surface-scan", "verify")];
 
-/// Files that are imported but whose jobs are rejected, and the code of the problem.
+/// Files that are imported but whose jobs are rejected, and part of the message.
 const REJECTED: &[(&str, &str)] = &[("enospc-pressure", "trims require a block device")];
 
 /// Values of environment variables, by name prefix.
 const VARIABLES: &[(&str, &str)] = &[("FIO_RW", "read"), ("FIO_BS", "4k"), ("", "1")];
 
-/// Options for sizes, which are all scaled by the same factor.
+/// Size options, which are all scaled by the same factor.
 const SIZES: [&str; 7] = [
     "size",
     "filesize",
@@ -88,7 +88,7 @@ const SIZES: [&str; 7] = [
     "zoneskip",
 ];
 
-/// Largest sizes and times in a test run. Larger values are scaled down.
+/// Limits in a test run. Larger values are reduced.
 const SIZE: u64 = 4 << 20;
 const MAX_IODEPTH: u64 = 16;
 const MAX_NUMJOBS: u64 = 2;
@@ -128,8 +128,8 @@ fn read(text: &str) -> Import {
         text: text.into(),
         variables: None,
     };
-    let asked = import(&request, &host).questions;
-    let answers = asked.iter().map(|question| {
+    let questions = import(&request, &host).questions;
+    let answers = questions.iter().map(|question| {
         let is_for = |(start, _): &&(&str, &str)| question.name.starts_with(start);
         let (_, answer) = VARIABLES.iter().find(is_for).unwrap();
         (question.name.clone(), (*answer).to_owned())
@@ -165,8 +165,8 @@ fn unsupported_files_are_rejected_with_a_position_and_a_reason() {
             assert!(!error.remedy.is_empty(), "{name}: {error:?}");
         }
         if let Some((_, option)) = rejected {
-            let names_it = |error: &&_| error_option(error) == Some(*option);
-            assert!(errors.iter().any(names_it), "{name}: {errors:?}");
+            let is_for_option = |error: &&_| error_option(error) == Some(*option);
+            assert!(errors.iter().any(is_for_option), "{name}: {errors:?}");
         }
     }
 }
@@ -202,7 +202,7 @@ impl Outcome {
     }
 }
 
-/// `line 3: ...`.
+/// Returns `line 3, column 1: ...`, or an empty string if there is no error.
 fn first_error(import: &Import) -> String {
     let mut notes = import.notes.iter();
     let error = notes.find(|note| note.severity == ImportSeverity::Error);
@@ -270,7 +270,7 @@ fn files_without_special_hardware_run() {
 
 fn is_rejected(name: &str, message: &str) -> bool {
     let mut rejected = REJECTED.iter();
-    rejected.any(|(file, problem)| *file == name && message.contains(problem))
+    rejected.any(|(file, part)| *file == name && message.contains(part))
 }
 
 fn each_job(document: &mut Value, mut change: impl FnMut(&mut Map<String, Value>)) {
@@ -289,7 +289,7 @@ fn each_job(document: &mut Value, mut change: impl FnMut(&mut Map<String, Value>
     }
 }
 
-/// Jobs with `allow_file_create=0` expect the user to add a device.
+/// Creates a target for jobs with `allow_file_create=0`, which expect the user to specify a device.
 fn create_target(job: &mut Map<String, Value>, directory: &Path) {
     if job.get("allow_file_create") == Some(&json!(0)) && !job.contains_key("filename") {
         let device = directory.join("device");

@@ -1,4 +1,4 @@
-//! Log files of `leadline-runner fio`: their names, columns and order match the logs that fio
+//! Log files of `leadline-runner fio`. Their names, columns and order must match the logs that fio
 //! writes with the same arguments.
 
 mod scratch;
@@ -11,7 +11,7 @@ use std::{
 };
 
 /// 100 I/Os per second per worker, for one second.
-const PACED: &str =
+const RATE_LIMITED: &str =
     "--size=1m --direct=0 --rate_iops=100 --time_based --runtime=1 --output-format=json";
 
 /// Lines of all logs in a directory, keyed by file name.
@@ -44,7 +44,7 @@ fn words(text: &str) -> Vec<&str> {
     text.split_whitespace().collect()
 }
 
-/// Runs both programs, and returns the logs of fio and of the runner.
+/// Runs both programs and returns fio's logs and the runner's logs.
 fn both(programs: &Programs, arguments: &str, input: &str) -> Option<[Logs; 2]> {
     programs.both(&words(arguments), input)?;
     let fio = logs(&programs.directory_of(Path::new("fio")));
@@ -70,7 +70,7 @@ fn logs_have_the_same_names_and_columns_as_in_fio() {
         "--rw=read --log_avg_msec=100 --ramp_time=200ms --write_bw_log=b --bwavgtime=50 --name=a",
     ] {
         let programs = Programs::new();
-        let Some([fio, runner]) = both(&programs, &format!("{PACED} {options}"), "") else {
+        let Some([fio, runner]) = both(&programs, &format!("{RATE_LIMITED} {options}"), "") else {
             return;
         };
         let names = |logs: &Logs| logs.keys().cloned().collect::<Vec<_>>();
@@ -87,7 +87,7 @@ fn jobs_without_a_prefix_use_their_names() {
     let programs = Programs::new();
     let file = "[global]\nrw=read\nlog_avg_msec=100\nwrite_bw_log\n[first]\nwrite_lat_log\n\
         write_iops_log=own\n[second job]\n";
-    let Some([fio, runner]) = both(&programs, &format!("{PACED} -"), file) else {
+    let Some([fio, runner]) = both(&programs, &format!("{RATE_LIMITED} -"), file) else {
         return;
     };
     let expected = [
@@ -103,14 +103,15 @@ fn jobs_without_a_prefix_use_their_names() {
     assert!(runner["first_slat.1.log"].is_empty() && fio["first_slat.1.log"].is_empty());
 }
 
-/// Each worker has its own log, which contains only its I/Os, in windows of the requested length.
+/// Each worker has its own log, which contains only its own I/Os, in windows of the requested
+/// length.
 #[test]
 fn each_log_contains_the_ios_of_one_worker() {
     let programs = Programs::new();
     let options = "--rw=read --bs=8k --log_avg_msec=200 --write_iops_log=x --write_bw_log=x \
         --write_hist_log=x --log_hist_msec=200 --numjobs=2 --name=a --name=b --numjobs=1 --stonewall \
         --rate_iops=50";
-    let Some([_, runner]) = both(&programs, &format!("{PACED} {options}"), "") else {
+    let Some([_, runner]) = both(&programs, &format!("{RATE_LIMITED} {options}"), "") else {
         return;
     };
     for (number, expected) in [(1, 100.0), (2, 100.0), (3, 50.0)] {
@@ -145,13 +146,13 @@ fn each_log_contains_the_ios_of_one_worker() {
     }
 }
 
-/// The log contains all lines of the first worker, followed by those of the next one.
+/// The log contains all lines of the first worker, then all lines of the next one.
 #[test]
 fn a_shared_log_has_the_lines_of_all_workers() {
     let programs = Programs::new();
     let options = "--rw=read --log_avg_msec=100 --per_job_logs=0 --write_bw_log=x --numjobs=2 \
         --name=a --name=b --stonewall";
-    let arguments = format!("{PACED} {options}");
+    let arguments = format!("{RATE_LIMITED} {options}");
     let Some([fio, _]) = both(&programs, &arguments, "") else {
         return;
     };
@@ -171,7 +172,7 @@ fn a_shared_log_has_the_lines_of_all_workers() {
 }
 
 #[test]
-fn other_files_are_kept_and_the_option_is_named() {
+fn logs_do_not_overwrite_other_files() {
     let programs = Programs::new();
     let directory = programs.directory_of(&programs.runner);
     fs::create_dir(&directory).unwrap();

@@ -1,5 +1,5 @@
-//! `--output-format`: runs the same job with fio and with the runner. The outputs must have the
-//! same fields, and fio's own tools must be able to read both.
+//! Tests `--output-format`: the same job runs with fio and with the runner. The outputs must have
+//! the same fields, and fio's own tools must be able to read them.
 
 mod scratch;
 
@@ -12,7 +12,7 @@ const NOT_COUNTED: [&str; 3] = ["iodepth_level", "iodepth_submit", "iodepth_comp
 struct Directory(tempfile::TempDir);
 
 impl Directory {
-    /// `None` without fio.
+    /// Returns `None` if fio is not installed.
     fn new() -> Option<Self> {
         match scratch::run("fio", &["--version"]) {
             Ok(_) => Some(Self(scratch::directory())),
@@ -27,7 +27,7 @@ impl Directory {
         self.0.path()
     }
 
-    /// Output of the runner.
+    /// Returns the runner's output.
     fn runner(&self, document: &Value, format: &str) -> String {
         let format = format!("--output-format={format}");
         let output = scratch::document::run(document, self.path(), &[&format]);
@@ -36,7 +36,7 @@ impl Directory {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Output of fio for a job with the same options.
+    /// Returns fio's output for a job with the same options.
     fn fio(&self, job: &Value, format: &str) -> String {
         let options = job.as_object().unwrap().iter().map(|(name, value)| {
             let value = value.as_str().map_or(value.to_string(), str::to_owned);
@@ -74,16 +74,18 @@ fn parsed(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// JSON types by path. All elements of a list have the same path, as do all bins of a histogram.
-fn types(value: &Value, path: &str, found: &mut BTreeMap<String, &'static str>) {
+/// Collects JSON types by path. All elements of a list share a path, as do all bins of a histogram.
+fn collect_types(value: &Value, path: &str, found: &mut BTreeMap<String, &'static str>) {
     match value {
         Value::Object(fields) => {
             for (name, field) in fields {
                 let name = if path.ends_with("bins") { "*" } else { name };
-                types(field, &format!("{path}/{name}"), found);
+                collect_types(field, &format!("{path}/{name}"), found);
             }
         }
-        Value::Array(items) => items.iter().for_each(|item| types(item, path, found)),
+        Value::Array(items) => items
+            .iter()
+            .for_each(|item| collect_types(item, path, found)),
         Value::Number(number) if number.is_f64() => {
             found.insert(path.into(), "float");
         }
@@ -101,9 +103,9 @@ fn types(value: &Value, path: &str, found: &mut BTreeMap<String, &'static str>) 
 
 fn types_of(document: &Value) -> BTreeMap<String, &'static str> {
     let mut found = BTreeMap::new();
-    types(document, "", &mut found);
+    collect_types(document, "", &mut found);
     found.retain(|path, _| !NOT_COUNTED.iter().any(|field| path.contains(field)));
-    // fio's list of options does not include flags.
+    // fio's option list does not include flags.
     found.retain(|path, _| !path.ends_with("/job options/time_based"));
     found
 }
@@ -215,7 +217,7 @@ fn text_output_matches_fio() {
 }
 
 #[test]
-fn the_steps_of_a_study_are_groups() {
+fn study_steps_are_groups() {
     let directory = scratch::directory();
     let step = |name: &str| json!({"name": name, "jobs": [{"name": name, "filename": "s.bin", "size": "1m", "rw": "read", "direct": 0}]});
     let document = json!({"name": "two", "steps": [step("first"), step("second")]});
@@ -235,7 +237,7 @@ fn the_steps_of_a_study_are_groups() {
 }
 
 #[test]
-fn fios_histogram_tool_reads_json_plus() {
+fn fio_histogram_tool_reads_json_plus() {
     let Some(directory) = Directory::new() else {
         return;
     };
@@ -314,7 +316,7 @@ fn logs_match_fio() {
 }
 
 #[test]
-fn only_logs_are_replaced_and_only_by_accepted_runs() {
+fn accepted_runs_replace_only_logs() {
     let directory = scratch::directory();
     let log = directory.path().join("kept_bw.1.log");
     fs::write(&log, "kept").unwrap();

@@ -1,5 +1,5 @@
 //! Hazardous raw writes to real loop devices. Plan and run must reject each of them for the right
-//! reason, under every name of the device, and no byte may change.
+//! reason, under every device name, and no byte may change.
 
 mod scratch;
 
@@ -59,14 +59,14 @@ impl Scene {
     }
 
     /// Plans a write to a path and opens the path for writing. Both must have the same result.
-    /// Errors have the form `code: detail`.
+    /// Errors have the format `code: detail`.
     fn write_result(&self, path: &str) -> Result<(), String> {
         let began = Instant::now();
-        let (mut planned, mut ran) = self.plan_and_run(path);
+        let (mut planned, mut ran) = self.plan_and_open(path);
         // A process that another test forks holds the device open until it calls exec, so retry.
         while planned != ran && began.elapsed() < Duration::from_secs(5) {
             thread::sleep(Duration::from_millis(10));
-            (planned, ran) = self.plan_and_run(path);
+            (planned, ran) = self.plan_and_open(path);
         }
         assert_eq!(planned, ran, "{path}: plan and run differ");
         planned.map_err(|problem| {
@@ -75,7 +75,7 @@ impl Scene {
         })
     }
 
-    fn plan_and_run(&self, path: &str) -> (Result<(), Problem>, Result<(), Problem>) {
+    fn plan_and_open(&self, path: &str) -> (Result<(), Problem>, Result<(), Problem>) {
         let roots = vec![self.root()];
         let facts = View::new(&Permissions::below(&roots)).path(path);
         let kind = if facts.device.is_some() && facts.filesystem.is_none() {
@@ -142,7 +142,7 @@ fn rejects_a_mounted_device_under_every_name() {
     }
 }
 
-/// A process that has a mount in its own mount namespace.
+/// A process with a mount in its own mount namespace.
 struct NamespaceHolder(Child);
 
 impl Drop for NamespaceHolder {
@@ -278,7 +278,7 @@ fn rejects_backing_files_and_backing_devices() {
     scene.assert_rejected(alias.to_str().unwrap(), "backs_loop", lower.name());
     let backing = PathBuf::from(format!("/sys/block/{}/loop/backing_file", upper.name()));
     drop(upper);
-    // While a process that another test forked has the device open, it stays attached.
+    // The device stays attached while a process that another test forked has it open.
     let began = Instant::now();
     while backing.exists() && began.elapsed() < Duration::from_secs(5) {
         thread::sleep(Duration::from_millis(10));
@@ -327,7 +327,7 @@ fn rejects_a_device_whose_file_is_outside_the_roots() {
 }
 
 #[test]
-fn a_device_held_by_a_run_is_exclusive() {
+fn a_run_holds_its_device_exclusively() {
     let scene = Scene::new();
     let Some(disk) = scene.disk("a") else { return };
     let writer = job(
@@ -416,10 +416,10 @@ fn overlay(scene: &Scene) -> Result<Mounted, String> {
     Ok(Mounted::existing(&at("merged")))
 }
 
-/// If a file is created in a directory of the overlay, even an unnamed one, the overlay copies that
-/// directory up from the lower layer.
+/// Creating a file in an overlay directory, even an unnamed one, copies that directory up from the
+/// lower layer.
 #[test]
-fn a_plan_does_not_copy_a_directory_of_an_overlay() {
+fn plan_does_not_copy_up_an_overlay_directory() {
     let scene = Scene::new();
     let at = |name: &str| scene.dir.path().join(name);
     for name in ["lower", "upper", "work", "merged", "lower/sub"] {
@@ -442,9 +442,9 @@ fn a_plan_does_not_copy_a_directory_of_an_overlay() {
     }
 }
 
-/// If a file of the lower layer is opened for writing, the overlay copies it up.
+/// Opening a lower-layer file for writing copies it up.
 #[test]
-fn a_plan_does_not_copy_a_file_of_an_overlay() {
+fn plan_does_not_copy_up_an_overlay_file() {
     let scene = Scene::new();
     let at = |name: &str| scene.dir.path().join(name);
     for name in ["lower", "upper", "work", "merged"] {

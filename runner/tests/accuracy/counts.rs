@@ -10,7 +10,8 @@ use std::{io::Read, path::Path};
 
 const BYTES: u64 = 16 << 20;
 
-/// Result of a run, and the counters of its process in /proc/PID/io, by name.
+/// Returns the result of a run, and a function that returns a counter of its process (/proc/PID/io)
+/// by name.
 fn report_and_counters(job: &Value, root: &Path) -> (Value, impl Fn(&str) -> u64 + use<>) {
     let root = root.to_str().unwrap();
     let mut child = start(job, &["--json", "--target-root", root]);
@@ -48,7 +49,7 @@ fn bytes_match_the_process_counters() {
     for engine in ["io_uring", "psync"] {
         let on_file = json!({"name": "counts", "filename": directory.path().join("t1"), "size": BYTES, "rw": "randread",
             "bs": "4k", "iodepth": 16, "direct": 1, "ioengine": engine});
-        // Creates the file and brings the program into the page cache.
+        // Create the file and load the program into the page cache.
         report(&on_file);
         // The host may evict pages of the program, which must then be read again.
         let counted = (0..5).map(|_| {

@@ -1,5 +1,5 @@
-//! Contents of files after a run: the compressible and duplicate shares are within 2 % of the
-//! requested ones.
+//! File contents after a run: the compressible and duplicate shares are within 2 percentage points
+//! of the requested ones.
 
 use super::scratch::{
     self,
@@ -98,7 +98,7 @@ fn files_contain_the_requested_data() {
     for (changes, compressible, duplicate) in cases {
         let bytes = written(changes.clone());
         let actual = compressible_percent(&bytes);
-        // NaN skips this check, because duplicates within 64 KiB are also compressible.
+        // NaN skips the check, because duplicates within 64 KiB are also compressible.
         assert!(
             compressible.is_nan() || (actual - compressible).abs() < 2.0,
             "{changes}: {actual:.1} % compressible"

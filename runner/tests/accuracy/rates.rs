@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 /// Maximum relative error of a rate.
 const MAX_ERROR: f64 = 0.005;
-/// CPU utilization above which the host, not the runner, is considered the limit.
+/// Host CPU utilization above which rate errors are attributed to the host, not the runner.
 const BUSY_PERCENT: f64 = 95.0;
 
 fn job(name: &str, rate: Value, process: &str) -> Value {
@@ -39,7 +39,7 @@ fn jobs(file: &std::path::Path) -> Vec<(f64, Value)> {
         ios(10, "linear"),
         ios(1000, "linear"),
         ios(200_000, "linear"),
-        // Poisson rates below this vary by more than the maximum error: √n of n.
+        // Lower Poisson rates vary by more than the maximum error: √n of n I/Os.
         ios(200_000, "poisson"),
         (1024.0, job("bytes", json!({"rate": "4m"}), "linear")),
         (20_000.0, job("file", on_file, "linear")),

@@ -1,4 +1,4 @@
-//! Accuracy of phase ends, and of pauses when the runner is stopped.
+//! Accuracy of phase ends, and of results when the runner is stopped (SIGSTOP) for a while.
 
 use super::{
     busy_host::on_an_idle_host,
@@ -39,7 +39,7 @@ fn wrong_durations(report: &Value) -> Option<String> {
         ("ramp", time("ramp", "duration_ms"), RAMP_MS),
         ("measure", time("measure", "duration_ms"), RUNTIME_MS),
         (
-            "from ramp to measure",
+            "ramp start to measure start",
             time("measure", "start_ms") - time("ramp", "start_ms"),
             RAMP_MS,
         ),
@@ -122,7 +122,7 @@ fn failed_assertions(
         .filter(|(_, holds)| !holds)
         .map(|(claim, _)| *claim)
         .collect();
-    (!failed.is_empty()).then(|| format!("false: {}; observed: {observed:?}", failed.join(", ")))
+    (!failed.is_empty()).then(|| format!("failed: {}; observed: {observed:?}", failed.join(", ")))
 }
 
 fn check_gap(events: &[Value]) -> Option<String> {
@@ -137,7 +137,7 @@ fn check_gap(events: &[Value]) -> Option<String> {
         .map(|(ms, ios)| ios / ms)
         .collect();
     rates.sort_by(f64::total_cmp);
-    let usual = rates[rates.len() / 2];
+    let median = rates[rates.len() / 2];
     let fastest = rates[rates.len() - 1];
     let sum: f64 = windows.iter().map(|window| window.0).sum();
     let duration = number(&report["duration_ms"]);
@@ -145,9 +145,9 @@ fn check_gap(events: &[Value]) -> Option<String> {
         ("the gap is in one window", long.len() == 1),
         (
             "the gap is included in the runtime",
-            long.iter().all(|(ms, ios)| ios / ms < usual / 4.0),
+            long.iter().all(|(ms, ios)| ios / ms < median / 4.0),
         ),
-        ("no window makes up for it", fastest < usual * 4.0),
+        ("no window makes up for the gap", fastest < median * 4.0),
         (
             "the latency of the I/Os in flight includes the gap",
             number(&report["read"]["lat_ns"]["max"]) > 1.9e9,
@@ -196,7 +196,7 @@ fn check_late_starts(events: &[Value]) -> Option<String> {
             read["intended_lat_ns"]["count"] == read["ios"],
         ),
         (
-            "there is a finding",
+            "a finding reports coordinated omission",
             codes.iter().any(|code| **code == "coordinated_omission"),
         ),
     ];

@@ -1,4 +1,5 @@
-//! The wall clock does not affect results. Here, consecutive readings differ by an hour or more.
+//! The wall clock does not affect results. In this test, consecutive readings differ by an hour or
+//! more.
 
 use super::{
     busy_host::exclusive,

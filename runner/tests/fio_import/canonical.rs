@@ -11,13 +11,14 @@ const MILLISECONDS: [&str; 5] = [
     "rate_cycle",
 ];
 
-/// Values returned by the importer.
+/// Converts values returned by the importer.
 pub(crate) fn options(options: &Map<String, Value>) -> Map<String, Value> {
     let value = |(name, value): (&String, &Value)| (name.clone(), canonical(name, value));
     options.iter().map(value).collect()
 }
 
-/// Values recorded in the cases. `memory_mib`: memory of the host on which the cases were recorded.
+/// Converts values recorded in the cases. `memory_mib` is the memory size of the host on which they
+/// were recorded.
 pub(crate) fn expected(options: &Map<String, Value>, memory_mib: u64) -> Map<String, Value> {
     let mut options = options.clone();
     for value in options.values_mut() {

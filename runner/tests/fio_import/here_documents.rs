@@ -57,10 +57,10 @@ EOF
 ",
 ];
 
-/// Name of each job, and its reads and writes.
-fn jobs(output: &[u8], of: &str) -> Vec<(String, u64, u64)> {
+/// Returns the name, reads and writes of each job.
+fn jobs(output: &[u8], context: &str) -> Vec<(String, u64, u64)> {
     let result: Value = serde_json::from_slice(output)
-        .unwrap_or_else(|error| panic!("{of}: {error}: {}", String::from_utf8_lossy(output)));
+        .unwrap_or_else(|error| panic!("{context}: {error}: {}", String::from_utf8_lossy(output)));
     let ios = |job: &Value, direction: &str| job[direction]["total_ios"].as_u64().unwrap();
     let job = |job: &Value| {
         let name = job["jobname"].as_str().unwrap().to_owned();

@@ -1,12 +1,12 @@
 //! Directives in imported text do not execute programs, include files or read anything. Variables
-//! only get values from the request. The command line passes its environment in the request, as a
-//! shell does.
+//! get values only from the request. The command-line program passes its environment in the
+//! request, as a shell does.
 
 use crate::input;
 use leadline_protocol::import::{Import, ImportRequest, ImportSeverity};
 use std::{env, fs, path::Path, process::Command};
 
-/// Imports text with the real program, whose working directory is `dir`.
+/// Imports text with the runner program in the working directory `dir`.
 fn plan(dir: &Path, text: &str) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_leadline-runner"));
     command
@@ -25,7 +25,7 @@ fn imported(text: &str) -> Import {
 }
 
 #[test]
-fn directives_of_imported_texts_do_nothing() {
+fn imported_directives_have_no_effect() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let dir = directory.path();
     let proof = dir.join("executed");
@@ -92,10 +92,10 @@ fn directives_of_imported_texts_do_nothing() {
 }
 
 /// A rejected directive results in an error with its line number, but the other lines are still
-/// parsed. The text contains a byte order mark, CRLF, and a name with a colon, which separates
-/// files in fio.
+/// parsed. The text contains a byte order mark, CRLF line ends, and a colon, which separates file
+/// names in fio.
 #[test]
-fn each_directive_that_is_not_supported_is_named_with_its_line() {
+fn unsupported_directives_are_reported_with_their_lines() {
     let text = "\u{feff}[j]\r\nfilename=a:b\r\nsize=1m\r\nexec_prerun=id\r\nallow_mounted_write=1\r\nioengine=external:x.so\r\n";
     let import = imported(text);
     let errors: Vec<u32> = import

@@ -19,7 +19,7 @@ fn imported(text: &str) -> (Import, Duration) {
 }
 
 #[test]
-fn large_texts_are_rejected_within_a_second() {
+fn large_texts_are_handled_within_a_second() {
     let long_line = format!("[j]\nfilename={}\n", "x".repeat(10_000_000));
     let sections: String = (0..10_000)
         .map(|number| format!("[j{number}]\nrw=read\n"))
@@ -55,7 +55,7 @@ fn large_texts_are_rejected_within_a_second() {
 }
 
 #[test]
-fn unreadable_lines_have_their_own_error() {
+fn unreadable_texts_have_specific_errors() {
     let unknown = format!("[j]\n{}", "iodpeth=1\n".repeat(100_000));
     let commands = "fio --name=a; ".repeat(70_000);
     let targets = format!("diskspd {}", "#1 ".repeat(300_000));

@@ -2,9 +2,9 @@
 //!
 //! `generated.jsonl` contains 400 random job files with the values that fio 3.33 parsed (`fio
 //! --parse-only --debug=parse`). `written.jsonl` and `diskspd.jsonl` contain cases that were
-//! derived from the sources of both programs before the importer was written. Each line has job
+//! derived from the sources of both programs before the importer was written. Each line has a job
 //! text, its jobs (numbers are bytes or microseconds; directions are read, write, trim), the jobs
-//! that start together, the codes of notes that must appear, and the options that a note must name.
+//! that start together, the codes of required notes, and the options that a note must name.
 
 #[path = "../scratch/input.rs"]
 mod input;
@@ -70,7 +70,7 @@ struct Case {
     /// An error is also acceptable.
     #[serde(default)]
     may_reject: bool,
-    /// Options that may, but need not, be imported.
+    /// Options that may be imported, but need not be.
     #[serde(default)]
     may_take: Vec<String>,
     #[serde(default)]
@@ -285,7 +285,7 @@ impl Checker<'_> {
     }
 }
 
-/// Prints all cases that differ and fails. Cases in `differences` are exempt, but must differ.
+/// Panics with all cases that differ. Cases in `differences` are exempt, but must differ.
 fn check(file: &str, lists_all_notes: bool, differences: &[(&str, &str)]) {
     let is_diskspd = file.starts_with("diskspd");
     let mut failures = Vec::new();

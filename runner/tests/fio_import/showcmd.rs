@@ -1,4 +1,4 @@
-//! fio's `--showcmd` prints a job file as a command line. Both must be imported as the same jobs.
+//! fio's `--showcmd` prints a job file as a command line. Both must import as the same jobs.
 
 use crate::{canonical, cases, request, with_host};
 use leadline_runner::dialect::fio_view;
@@ -20,12 +20,12 @@ fn jobs(text: &str) -> Value {
     jobs.collect()
 }
 
-/// Values with spaces, such as `--name=a b --rw=read`, are printed without quotes, so only names
-/// without spaces can be compared.
+/// fio prints values with spaces without quotes (`--name=a b --rw=read`), so only names without
+/// spaces can be compared.
 fn is_comparable(text: &str) -> bool {
     let has_space = |line: &str| line.starts_with('[') && line.contains(' ');
     let is_quoted = |line: &str| line.contains(['"', '\'', '$', '\\']);
-    // A later [global] section is not usable: its options would belong to the job before it.
+    // A later [global] section is not usable: its options would apply to the job before it.
     let mut sections = text
         .lines()
         .filter(|line| line.trim_start().starts_with('['));
@@ -37,7 +37,7 @@ fn is_comparable(text: &str) -> bool {
 }
 
 #[test]
-fn command_lines_of_showcmd_have_the_same_jobs() {
+fn showcmd_command_lines_import_the_same_jobs() {
     if Command::new("fio").arg("--version").output().is_err() {
         eprintln!("SKIP: fio is not installed");
         return;

@@ -1,5 +1,5 @@
-//! `verify_backlog`: both programs read back the same blocks after the same number of writes. The
-//! jobs use direct I/O, because the runner reads cached blocks again after the measurement.
+//! Tests `verify_backlog`: both programs read back the same blocks after the same number of writes.
+//! The jobs use direct I/O, because the runner reads cached blocks again after the measurement.
 
 use crate::{
     counts, coverage,
@@ -75,7 +75,7 @@ fn job(text: &str, file: &Path) -> Value {
 }
 
 #[test]
-fn blocks_are_read_back_as_in_fio() {
+fn verify_backlog_reads_the_same_blocks_as_in_fio() {
     for program in ["fio", "strace"] {
         if let Err(error) = scratch::run(program, &["--version"]) {
             return scratch::skip(&error);
@@ -104,7 +104,7 @@ fn blocks_are_read_back_as_in_fio() {
     }
 }
 
-/// As in fio, and with every engine, read statistics include the verification reads between writes.
+/// As in fio, the read statistics of every engine include the verification reads between writes.
 #[test]
 fn reads_are_counted_as_in_fio() {
     let directory = scratch::directory();

@@ -52,7 +52,7 @@ fn counts(result: &Value, names: [&str; 2]) -> Counts {
 }
 
 #[test]
-fn a_device_is_filled_to_its_end() {
+fn fill_device_writes_as_much_as_in_fio() {
     if let Err(error) = scratch::run("fio", &["--version"]) {
         return scratch::skip(&error);
     }

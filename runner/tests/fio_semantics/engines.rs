@@ -1,6 +1,6 @@
-//! Every engine issues the same system calls as fio's engine of the same name, for the same job.
-//! strace traces both programs. Memory mappings cause no system calls, so their counts come from
-//! the results.
+//! For the same job, every engine issues the same system calls as fio's engine of the same name.
+//! strace traces both programs. Accesses to memory mappings cause no system calls, so their counts
+//! come from the results.
 
 use crate::{
     scratch,
@@ -218,8 +218,8 @@ pub(crate) fn fio_calls(
     (Calls::parse(&log, target), result["jobs"][0].clone())
 }
 
-/// Runs a job on a target, and returns its calls and its result. `identity`: identity of a device,
-/// to permit writes to it.
+/// Runs a job on a target, and returns its calls and its result. If `identity` is set, writes to
+/// the device with this identity are permitted.
 pub(crate) fn leadline_calls(
     target: &Path,
     directory: &Path,
@@ -263,7 +263,7 @@ pub(crate) fn results(fio: &Value, leadline: &Value) -> [[u64; 4]; 2] {
     [fio, leadline].map(|[read, write]| [read[0], read[1], write[0], write[1]])
 }
 
-/// Both programs issue the same system calls.
+/// Asserts that both programs issue the same system calls.
 fn check(engine: &str) {
     if scratch::run("fio", &["--version"]).is_err() || scratch::run("strace", &["-V"]).is_err() {
         return scratch::skip("requires fio and strace");

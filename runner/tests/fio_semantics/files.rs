@@ -1,5 +1,5 @@
-//! Jobs with several files in fio and in the runner: the order and names of the files, and the most
-//! frequently accessed block for distributions with a center.
+//! Jobs with multiple files in fio and in the runner: the order and names of the files, and the
+//! most frequently accessed block for distributions with a center.
 
 use crate::{
     scratch,
@@ -14,7 +14,7 @@ const KIB: u64 = 1024;
 /// File name and offset of each read.
 type Reads = Vec<(String, u64)>;
 
-/// Creates the files, so that neither program lays them out.
+/// Creates the files, so that neither program has to lay them out.
 fn prepare(directory: &Path, names: &[String], kib: u64) {
     for name in names {
         scratch::image(&directory.join(name), kib * KIB);
@@ -84,7 +84,7 @@ fn names(format: impl Fn(u32) -> String) -> Vec<String> {
 }
 
 #[test]
-fn files_are_used_in_the_same_order_as_in_fio() {
+fn files_are_accessed_in_the_same_order_as_in_fio() {
     if !has_programs() {
         return;
     }

@@ -1,4 +1,4 @@
-//! Combinations of options.
+//! Jobs generated from combinations of options.
 
 use crate::{
     Case,
@@ -24,7 +24,7 @@ pub(crate) fn all() -> impl Iterator<Item = Case> {
     jobs = combine(&jobs, &["fsync=0", "fsync=5"].map(String::from));
     jobs.into_iter().map(|job| {
         let equal = match () {
-            // The sizes of a range are random, and so is the number of syncs.
+            // The sizes in a range are random, and so is the number of syncs.
             () if job.contains("bsrange") => CoverageOnly,
             () if job.contains("rand") => Coverage,
             () => Sequence,

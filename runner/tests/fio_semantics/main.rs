@@ -1,6 +1,6 @@
 //! Runs the same job with fio and with the runner, and compares offsets, sizes, directions, syncs
-//! and the length of the file. fio logs its I/Os (`write_iolog`); the runner's are the system calls
-//! traced by strace. Differences are listed in docs/fio-differences.md.
+//! and the file length. fio logs its I/Os (`write_iolog`); strace traces the runner's system calls.
+//! docs/fio-differences.md lists the differences.
 //!
 //! `cargo test -p leadline-runner --test fio_semantics -- --ignored` compares generated jobs.
 
@@ -26,8 +26,8 @@ use trace::{Io, Trace};
 enum Equal {
     /// Every I/O and sync must match, in order.
     Sequence,
-    /// The number of accesses to each 512-byte sector by direction, the syncs, the bytes and the
-    /// file length must match.
+    /// The number of accesses to each 512-byte sector by direction, the syncs and the file length
+    /// must match.
     Coverage,
     /// The number of accesses to each 512-byte sector by direction and the file length must match.
     CoverageOnly,
@@ -52,8 +52,8 @@ struct Case {
 }
 
 impl Case {
-    /// `text`: options as in a fio job, separated by spaces; `file=N` is the length of the existing
-    /// file in KiB.
+    /// `text` contains fio options separated by spaces; `file=N` is the length of an existing file,
+    /// in KiB.
     fn new(equal: Equal, text: &str) -> Self {
         let mut options: BTreeMap<String, String> = text
             .split_whitespace()
@@ -86,7 +86,7 @@ struct Comparison {
 }
 
 impl Comparison {
-    /// `None` if a program is missing.
+    /// Returns `None` if a program is missing.
     fn new() -> Option<Self> {
         for program in ["fio", "strace"] {
             if let Err(error) = scratch::run(program, &["--version"]) {
@@ -156,7 +156,7 @@ impl Comparison {
 
 /// Number of concurrent cases. Both programs mostly wait, for each other or for sleeping fio
 /// threads.
-const CASES_AT_ONCE: usize = 4;
+const CONCURRENT_CASES: usize = 4;
 
 /// Compares all cases, and panics with the differences if there are any.
 fn check(cases: impl Iterator<Item = Case> + Send) {
@@ -167,7 +167,7 @@ fn check(cases: impl Iterator<Item = Case> + Send) {
             .filter_map(|case| Some(case.describe(&comparison.difference(&case)?)))
             .collect()
     };
-    let comparisons: Option<Vec<_>> = (0..CASES_AT_ONCE).map(|_| Comparison::new()).collect();
+    let comparisons: Option<Vec<_>> = (0..CONCURRENT_CASES).map(|_| Comparison::new()).collect();
     let Some(comparisons) = comparisons else {
         return;
     };
@@ -280,7 +280,7 @@ fn compare(equal: Equal, fio: &Trace, leadline: &Trace) -> Option<String> {
     })
 }
 
-/// Number of fsync calls and of fdatasync calls.
+/// Number of fsync calls, and number of fdatasync calls.
 fn syncs(trace: &Trace) -> (usize, usize) {
     let count = |kind| trace.ios.iter().filter(|io| io.kind == kind).count();
     (count("sync"), count("datasync"))

@@ -1,6 +1,5 @@
-//! Twelve representative jobs in both programs: six on a block device without the page cache, and
-//! six that are limited by the CPU, on a small cached file. System calls, bytes, offsets and syncs
-//! must be equal.
+//! Twelve representative jobs in both programs: six with direct I/O on a block device, and six
+//! CPU-bound ones on a small cached file. System calls, bytes, offsets and syncs must be equal.
 
 use crate::{
     engines::{fio_calls, leadline_calls, results},

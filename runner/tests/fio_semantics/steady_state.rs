@@ -1,4 +1,4 @@
-//! `steadystate` in both programs, on jobs without storage.
+//! Tests `steadystate` in both programs with jobs that use no storage.
 
 use crate::scratch::{
     self,
@@ -12,7 +12,7 @@ use leadline_stats::steady_state::{Criterion, Limit, SecondsWindow};
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, process::Command};
 
-/// A job without storage.
+/// Options of a job that uses no storage.
 fn job(options: &[(&str, &str)]) -> BTreeMap<String, String> {
     let defaults = [
         ("ioengine", "null"),
@@ -25,7 +25,7 @@ fn job(options: &[(&str, &str)]) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// The first job in fio's JSON output; `None` without fio.
+/// Returns the first job in fio's JSON output, or `None` if fio is not installed.
 fn fio(options: &BTreeMap<String, String>) -> Option<Value> {
     let mut fio = Command::new("fio");
     fio.args(["--name=a", "--output-format=json"]);
@@ -52,8 +52,8 @@ fn number(value: &Value) -> f64 {
         .unwrap_or_else(|| panic!("{value} is not a number"))
 }
 
-/// The value of the criterion and whether it is met, computed from the per-second values in fio's
-/// output.
+/// Returns the value of the criterion and whether it is met, computed from the per-second values in
+/// fio's output.
 fn evaluate(option: &str, fio: &Value) -> (f64, bool) {
     let test = SteadyState::parse(option).unwrap();
     let series = if test.criterion.is_bandwidth() {
@@ -147,7 +147,7 @@ fn both_programs_reach_the_steady_state_of_a_limited_rate() {
 }
 
 #[test]
-fn both_programs_run_to_the_end_if_the_state_is_not_reached() {
+fn both_programs_run_to_the_end_if_steady_state_is_not_reached() {
     // The rates of two consecutive seconds always differ by more than one part in a billion.
     let option = "iops:0.0000001%";
     let options = job(&[("ss", option), ("ss_dur", "2"), ("runtime", "3")]);
@@ -178,7 +178,7 @@ fn both_programs_run_to_the_end_if_the_state_is_not_reached() {
 }
 
 #[test]
-fn only_the_steady_job_ends_and_samples_show_each_second() {
+fn steady_state_ends_only_its_own_job_and_samples_show_each_second() {
     let steady = job(&[
         ("name", "steady"),
         ("rate_iops", "1000"),

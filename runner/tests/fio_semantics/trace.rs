@@ -1,4 +1,4 @@
-//! Records the I/Os of a job in fio and in the runner.
+//! Records the I/Os of a job with fio and with the runner.
 
 use crate::scratch::program::{self, spawn};
 use serde_json::Value;
@@ -74,7 +74,7 @@ pub(crate) fn fio(options: &BTreeMap<String, String>, file: &Path, directory: &P
     }
 }
 
-/// `[time] file kind offset length`.
+/// Parses `[time] file kind offset length`.
 fn fio_line(line: &str) -> Option<Io> {
     let mut fields = line.rsplit(' ');
     let len = fields.next()?.parse().ok()?;
@@ -88,7 +88,7 @@ fn io(kind: String, offset: u64, len: u64) -> Io {
     Io { kind, offset, len }
 }
 
-/// Returns the program's stderr as the error.
+/// Traces a run. If it fails, returns its exit status and stderr as the error.
 pub(crate) fn runner(job: &Value, file: &Path, directory: &Path) -> Result<Trace, String> {
     let log = directory.join("strace.log");
     let mut command = Command::new("strace");
@@ -117,7 +117,7 @@ pub(crate) fn runner(job: &Value, file: &Path, directory: &Path) -> Result<Trace
     })
 }
 
-/// `pid pwrite64(3</file>, ""..., 4096, 8192) = 4096`.
+/// Parses `pid pwrite64(3</file>, ""..., 4096, 8192) = 4096`.
 fn strace_line(line: &str) -> Option<Io> {
     let (call, arguments) = line.split_once(' ')?.1.trim_start().split_once('(')?;
     let kind = match call {

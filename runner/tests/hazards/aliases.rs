@@ -1,6 +1,6 @@
-//! One file that is visible under two names, through overlayfs or FUSE: a loop device or swap uses
-//! it under one name, and the target has the other name. The files have unusual lengths, because
-//! the guard cannot always tell files of the same length apart.
+//! Files that are visible under two names, through overlayfs or FUSE. A loop device or swap area
+//! uses one name, and the target has the other. The files have unusual lengths, because the guard
+//! cannot always tell files of the same length apart.
 
 use crate::{
     hidden,
@@ -30,54 +30,57 @@ type Built = Result<Scene, Unavailable>;
 
 pub(crate) const LENGTH: u64 = 33 * MIB + (36 << 10);
 
-/// A directory, and a filesystem on which its files are also visible.
-pub(crate) struct Shown {
+/// A directory, and the mount point of a filesystem on which its files are also visible.
+pub(crate) struct AliasedDirectory {
     pub real: PathBuf,
-    pub shown: PathBuf,
+    pub alias: PathBuf,
     pub held: Box<dyn Any>,
 }
 
-pub(crate) fn overlay(scratch: &Scratch) -> Result<Shown, Unavailable> {
-    let (shown, mounted) = hidden::overlay(scratch)?;
-    Ok(Shown {
+pub(crate) fn overlay(scratch: &Scratch) -> Result<AliasedDirectory, Unavailable> {
+    let (alias, mounted) = hidden::overlay(scratch)?;
+    Ok(AliasedDirectory {
         real: scratch.at("upper"),
         held: Box::new(mounted),
-        shown,
+        alias,
     })
 }
 
 /// The file starts in the lower layer. After the overlay has copied it up, its inode number is
 /// still that of the lower file.
-pub(crate) fn overlay_with_a_copied_file(scratch: &Scratch) -> Result<Shown, Unavailable> {
+pub(crate) fn overlay_with_a_copied_file(
+    scratch: &Scratch,
+) -> Result<AliasedDirectory, Unavailable> {
     sparse(&scratch.directory("lower").join("disk.img"), LENGTH);
-    let found = overlay(scratch)?;
+    let directory = overlay(scratch)?;
     let file = fs::File::options()
         .write(true)
-        .open(found.shown.join("disk.img"));
+        .open(directory.alias.join("disk.img"));
     drop(file.map_err(|error| error.to_string())?);
-    Ok(found)
+    Ok(directory)
 }
 
-pub(crate) fn fuse(scratch: &Scratch) -> Result<Shown, Unavailable> {
-    let [real, shown] = ["real", "shown"].map(|name| scratch.directory(name));
-    run("bindfs", &[text(&real), text(&shown)])?;
-    Ok(Shown {
-        held: Box::new(Undo::with(&["umount", "--lazy", text(&shown)])),
+pub(crate) fn fuse(scratch: &Scratch) -> Result<AliasedDirectory, Unavailable> {
+    let [real, alias] = ["real", "alias"].map(|name| scratch.directory(name));
+    run("bindfs", &[text(&real), text(&alias)])?;
+    Ok(AliasedDirectory {
+        held: Box::new(Undo::with(&["umount", "--lazy", text(&alias)])),
         real,
-        shown,
+        alias,
     })
 }
 
-impl Shown {
-    /// Paths of the file in the directory and on the filesystem.
+impl AliasedDirectory {
+    /// Returns the paths of the file in the directory and on the filesystem. Creates the file if it
+    /// is missing.
     pub(crate) fn file(&self) -> [PathBuf; 2] {
-        let [real, shown] = [&self.real, &self.shown].map(|path| path.join("disk.img"));
+        let [real, alias] = [&self.real, &self.alias].map(|path| path.join("disk.img"));
         // A file created directly in a layer may not be visible in an overlay that is already
         // mounted.
-        if !shown.exists() {
-            sparse(&shown, LENGTH);
+        if !alias.exists() {
+            sparse(&alias, LENGTH);
         }
-        [real, shown]
+        [real, alias]
     }
 }
 
@@ -92,98 +95,110 @@ fn mounted(
     Ok((device, at))
 }
 
-/// The target is a loop device on the file `target`. Another loop device, on `used`, is mounted.
-fn twin(scratch: &Scratch, of: Shown, used: &Path, target: &Path) -> Built {
+/// The target is a loop device on the file `target`. A loop device on `used` is mounted.
+fn twin(scratch: &Scratch, directory: AliasedDirectory, used: &Path, target: &Path) -> Built {
     let (device, at) = mounted(scratch, used, &[])?;
     let twin = attach(target, &[])?;
-    let scene = Scene::device(scratch, &twin.0, target).keeps(used);
+    let scene = Scene::device(scratch, &twin.0, target).protect(used);
     let mut scene = scene.under(target.parent().unwrap());
     scene.devices.push(PathBuf::from(&device.0));
-    Ok(scene.hold(of.held).hold(device).hold(at).hold(twin))
+    Ok(scene.hold(directory.held).hold(device).hold(at).hold(twin))
 }
 
 pub(crate) fn loop_device_through_an_overlay(scratch: &Scratch) -> Built {
-    let shown = overlay(scratch)?;
-    let [real, file] = shown.file();
-    twin(scratch, shown, &real, &file)
+    let directory = overlay(scratch)?;
+    let [real, file] = directory.file();
+    twin(scratch, directory, &real, &file)
 }
 
 pub(crate) fn loop_device_below_an_overlay(scratch: &Scratch) -> Built {
-    let shown = overlay(scratch)?;
-    let [real, file] = shown.file();
-    twin(scratch, shown, &file, &real)
+    let directory = overlay(scratch)?;
+    let [real, file] = directory.file();
+    twin(scratch, directory, &file, &real)
 }
 
 pub(crate) fn loop_device_on_a_copied_file_of_an_overlay(scratch: &Scratch) -> Built {
-    let shown = overlay_with_a_copied_file(scratch)?;
-    let [real, file] = shown.file();
-    twin(scratch, shown, &real, &file)
+    let directory = overlay_with_a_copied_file(scratch)?;
+    let [real, file] = directory.file();
+    twin(scratch, directory, &real, &file)
 }
 
 pub(crate) fn loop_device_through_fuse(scratch: &Scratch) -> Built {
-    let shown = fuse(scratch)?;
-    let [real, file] = shown.file();
-    twin(scratch, shown, &real, &file)
+    let directory = fuse(scratch)?;
+    let [real, file] = directory.file();
+    twin(scratch, directory, &real, &file)
 }
 
 pub(crate) fn loop_device_below_fuse(scratch: &Scratch) -> Built {
-    let shown = fuse(scratch)?;
-    let [real, file] = shown.file();
-    twin(scratch, shown, &file, &real)
+    let directory = fuse(scratch)?;
+    let [real, file] = directory.file();
+    twin(scratch, directory, &file, &real)
 }
 
-/// The file is blank, and the other loop device is held exclusively.
+/// The file is blank, and the other loop device is open exclusively.
 pub(crate) fn blank_loop_device_through_an_overlay(scratch: &Scratch) -> Built {
-    let shown = overlay(scratch)?;
-    let [real, file] = shown.file();
+    let directory = overlay(scratch)?;
+    let [real, file] = directory.file();
     let device = attach(&real, &[])?;
     let flags = OFlags::RDWR | OFlags::EXCL;
     let held = rustix::fs::open(device.0.as_str(), flags, Mode::empty()).unwrap();
     let twin = attach(&file, &[])?;
-    let scene = Scene::device(scratch, &twin.0, &file).keeps(&real);
-    let scene = scene.under(&shown.shown).hold(shown.held);
+    let scene = Scene::device(scratch, &twin.0, &file).protect(&real);
+    let scene = scene.under(&directory.alias).hold(directory.held);
     Ok(scene.hold(device).hold(held).hold(twin))
 }
 
 /// The target is a file. A loop device uses the same file under its other name.
-fn file(scratch: &Scratch, of: Shown, used: &Path, target: &Path, options: &[&str]) -> Built {
+fn file(
+    scratch: &Scratch,
+    directory: AliasedDirectory,
+    used: &Path,
+    target: &Path,
+    options: &[&str],
+) -> Built {
     let (device, at) = mounted(scratch, used, options)?;
-    let scene = Scene::file(scratch, target).keeps(&of.real);
+    let scene = Scene::file(scratch, target).protect(&directory.real);
     let mut scene = scene.under(target.parent().unwrap());
     scene.devices = vec![PathBuf::from(&device.0)];
-    Ok(scene.hold(of.held).hold(device).hold(at))
+    Ok(scene.hold(directory.held).hold(device).hold(at))
 }
 
 pub(crate) fn file_through_fuse(scratch: &Scratch) -> Built {
-    let shown = fuse(scratch)?;
-    let [real, target] = shown.file();
-    file(scratch, shown, &real, &target, &[])
+    let directory = fuse(scratch)?;
+    let [real, target] = directory.file();
+    file(scratch, directory, &real, &target, &[])
 }
 
 /// The loop device is shorter than the file.
 pub(crate) fn file_of_a_shorter_loop_device_through_fuse(scratch: &Scratch) -> Built {
-    let shown = fuse(scratch)?;
-    let [real, target] = shown.file();
-    file(scratch, shown, &real, &target, &["--sizelimit", "17825792"])
+    let directory = fuse(scratch)?;
+    let [real, target] = directory.file();
+    file(
+        scratch,
+        directory,
+        &real,
+        &target,
+        &["--sizelimit", "17825792"],
+    )
 }
 
 pub(crate) fn copied_file_of_an_overlay(scratch: &Scratch) -> Built {
-    let shown = overlay_with_a_copied_file(scratch)?;
-    let [real, target] = shown.file();
-    file(scratch, shown, &real, &target, &[])
+    let directory = overlay_with_a_copied_file(scratch)?;
+    let [real, target] = directory.file();
+    file(scratch, directory, &real, &target, &[])
 }
 
 pub(crate) fn swap_file_through_fuse(scratch: &Scratch) -> Built {
-    let shown = fuse(scratch)?;
-    let real = shown.real.join("disk.img");
+    let directory = fuse(scratch)?;
+    let real = directory.real.join("disk.img");
     fs::write(&real, vec![0; LENGTH as usize]).unwrap();
     fs::set_permissions(&real, PermissionsExt::from_mode(0o600)).unwrap();
     run("mkswap", &[text(&real)])?;
     let swap = unused_swap(text(&real))?;
-    let target = shown.shown.join("disk.img");
-    let scene = Scene::file(scratch, &target).keeps(&shown.real);
-    let scene = scene.under(&shown.shown);
-    Ok(scene.hold(shown.held).hold(swap))
+    let target = directory.alias.join("disk.img");
+    let scene = Scene::file(scratch, &target).protect(&directory.real);
+    let scene = scene.under(&directory.alias);
+    Ok(scene.hold(directory.held).hold(swap))
 }
 
 /// A copy of a mounted filesystem: the confirmation must mention that filesystem.
@@ -242,8 +257,8 @@ pub(crate) fn owned_file_with_flock(scratch: &Scratch) -> Built {
     owned(scratch, "exec 7<IMAGE && flock 7")
 }
 
-/// No process's descriptor table contains the file: only the kernel's lease reveals that it is
-/// open.
+/// No process has the file in its descriptor table, so only an attempt to take a lease reveals that
+/// it is open.
 pub(crate) fn owned_file_whose_descriptor_is_in_a_socket(scratch: &Scratch) -> Built {
     let target = crate::files::owned_file(scratch, "own.data")?;
     let file = fs::File::options()

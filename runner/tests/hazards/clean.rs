@@ -1,4 +1,4 @@
-//! Targets that no other program uses: plan and run must accept them, and the run must write to
+//! Targets that no other program uses. Plan and run must accept them, and the run must write to
 //! them.
 
 use crate::{
@@ -95,7 +95,7 @@ pub(crate) fn unmodified_owned_file(scratch: &Scratch) -> Built {
     Ok(Scene::file(scratch, &target))
 }
 
-/// Leadline wrote to it twice.
+/// A file to which Leadline wrote twice.
 pub(crate) fn owned_file_after_a_second_run(scratch: &Scratch) -> Built {
     owned_file(scratch, "own")?;
     unmodified_owned_file(scratch)
@@ -111,8 +111,8 @@ pub(crate) fn new_file_of_an_unprivileged_user(scratch: &Scratch) -> Built {
         "--clear-groups",
         "--",
     ];
-    // An unprivileged user can see only the length of hidden images, so this length must differ
-    // from that of any other test's image.
+    // An unprivileged user sees only the lengths of hidden images, so this length must differ from
+    // that of any other test's image.
     let unusual = MIB + (20 << 10);
     Ok(new_file(scratch)?.sized(unusual).launched_by(&user))
 }
@@ -123,7 +123,7 @@ pub(crate) fn neighbor_of_an_attached_image(scratch: &Scratch) -> Built {
     Ok(new_file(scratch)?.hold(device))
 }
 
-/// A new file on a separate filesystem.
+/// A new file on its own filesystem.
 pub(crate) fn new_file_on(make: &'static [&'static str], mib: u64) -> impl Fn(&Scratch) -> Built {
     move |scratch| {
         let image = sparse(&scratch.at("disk.img"), mib * MIB);
@@ -134,7 +134,7 @@ pub(crate) fn new_file_on(make: &'static [&'static str], mib: u64) -> impl Fn(&S
         let scene = Scene::file(scratch, &root.join("new"))
             .sized(MIB)
             .under(&root);
-        Ok(scene.keeps(&root.join("new")).hold(device).hold(mounted))
+        Ok(scene.protect(&root.join("new")).hold(device).hold(mounted))
     }
 }
 
@@ -204,7 +204,7 @@ pub(crate) fn check_allowed_device() {
     runner.allowed = vec![identity.clone()];
     let run = runner.run(&job, &[]);
     assert!(
-        run.rejected() && run.has("not_confirmed"),
+        run.is_rejected() && run.has("not_confirmed"),
         "{run}: {}",
         run.stderr
     );

@@ -3,7 +3,7 @@
 use crate::{
     fingerprint,
     product::job,
-    runner::{Answer, Runner},
+    runner::{Runner, RunnerOutput},
     scene::{MIB, Scratch, Unavailable, Undo, attach, length, noise, run, text, write_at},
     scratch::{Loop, program::with, skip},
 };
@@ -25,14 +25,14 @@ pub(crate) struct Disk {
     pub device: Option<Loop>,
     pub runner: Runner,
     pub job: Value,
-    /// Resets the device's read-only flag on drop.
+    /// Clears the device's read-only flag on drop.
     flag: Option<Undo>,
     pub scratch: Scratch,
 }
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        // Reset it before the device is detached.
+        // Clear the flag before the device is detached.
         self.flag = None;
     }
 }
@@ -65,7 +65,7 @@ impl Disk {
         &self.device.as_ref().unwrap().0
     }
 
-    /// Returns the plan's confirmations; at least one.
+    /// Returns the plan's confirmations. Panics if there are none.
     fn confirmations(&self) -> Vec<String> {
         let plan = self.runner.plan(&self.job);
         let confirmations = plan.confirmations();
@@ -76,16 +76,16 @@ impl Disk {
         confirmations
     }
 
-    /// Requires that the run is rejected and changes nothing.
-    fn rejects(&self, job: &Value, confirmations: &[String], codes: &[&str]) {
+    /// Asserts that the run is rejected and changes nothing.
+    fn assert_rejected(&self, job: &Value, confirmations: &[String], codes: &[&str]) {
         let before = self.state();
         let run = self.runner.run(job, confirmations);
         assert_rejected(&run, codes);
         assert_eq!(self.state(), before, "bytes changed");
     }
 
-    /// Detaches the device, and attaches another image under the same device name. Another test may
-    /// temporarily take the name in between.
+    /// Attaches another image under the same device name. Retries, because another test may take
+    /// the name while the device is detached.
     fn reattach(&mut self, image: &Path, options: &[&str]) {
         let path = self.path().to_string();
         self.device = None;
@@ -99,8 +99,8 @@ impl Disk {
     }
 }
 
-fn assert_rejected(run: &Answer, codes: &[&str]) {
-    assert!(run.rejected(), "not rejected: {run}: {}", run.stderr);
+fn assert_rejected(run: &RunnerOutput, codes: &[&str]) {
+    assert!(run.is_rejected(), "not rejected: {run}: {}", run.stderr);
     assert!(
         codes.iter().any(|code| run.has(code)),
         "{run}, not {codes:?}"
@@ -111,7 +111,8 @@ const INVALID: &[&str] = &["confirmation_invalid"];
 
 type Attack = fn(&mut Disk, &mut [String]);
 
-/// Gets a confirmation, makes a change, and requires that the confirmation is no longer accepted.
+/// Obtains a confirmation, applies a change, and asserts that the run is rejected with one of these
+/// codes.
 pub(crate) fn check(attack: Attack, codes: &[&str]) {
     let mut disk = match Disk::new() {
         Ok(disk) => disk,
@@ -120,7 +121,7 @@ pub(crate) fn check(attack: Attack, codes: &[&str]) {
     let mut confirmations = disk.confirmations();
     attack(&mut disk, &mut confirmations);
     let job = disk.job.clone();
-    disk.rejects(&job, &confirmations, codes);
+    disk.assert_rejected(&job, &confirmations, codes);
 }
 
 pub(crate) fn check_invalid(attack: Attack) {
@@ -137,7 +138,7 @@ pub(crate) fn empty_text(_: &mut Disk, confirmations: &mut [String]) {
     confirmations[0] = format!("@{code}");
 }
 
-/// A code with one changed character is rejected, including a change to the time in it.
+/// Changes each character of a code in turn, including those that encode its time.
 pub(crate) fn each_character_of_a_code() {
     let disk = match Disk::new() {
         Ok(disk) => disk,
@@ -149,7 +150,7 @@ pub(crate) fn each_character_of_a_code() {
         let new = if old == '1' { '2' } else { '1' };
         let (before, after) = (&code[..index], &code[index + old.len_utf8()..]);
         let changed = format!("{text}@{before}{new}{after}");
-        disk.rejects(
+        disk.assert_rejected(
             &disk.job,
             &[changed],
             &["confirmation_invalid", "confirmation_expired"],
@@ -178,7 +179,7 @@ pub(crate) fn second_job(disk: &mut Disk, _: &mut [String]) {
     disk.job = json!({"jobs": [disk.job, with(&disk.job, json!({"rw": "randwrite"}))]});
 }
 
-/// A different device with the same contents.
+/// Moves the code to a different device with the same contents.
 pub(crate) fn other_device(disk: &mut Disk, confirmations: &mut [String]) {
     let image = disk.scratch.root().join("other.img");
     fs::copy(&disk.image, &image).unwrap();
@@ -230,7 +231,7 @@ pub(crate) fn other_bytes(disk: &mut Disk, _: &mut [String]) {
     write_at(Path::new(disk.path()), 100, b"new");
 }
 
-/// Only samples of a large device are compared. Other writes are detected by the times of its
+/// Only samples of a large device are compared. Other writes are detected by the timestamps of its
 /// backing file.
 pub(crate) fn equal_bytes(disk: &mut Disk, _: &mut [String]) {
     let path = Path::new(disk.path());
@@ -242,7 +243,7 @@ pub(crate) fn equal_bytes(disk: &mut Disk, _: &mut [String]) {
     write_at(path, 0, &bytes);
 }
 
-/// A first run uses the confirmation and changes the contents, so a second run must not accept it.
+/// A first run uses the confirmation and changes the contents, so a second run must reject it.
 pub(crate) fn used_before(disk: &mut Disk, confirmations: &mut [String]) {
     let run = disk.runner.run(&disk.job, confirmations);
     assert_eq!(run.exit, 0, "{}", run.stderr);
@@ -256,26 +257,27 @@ pub(crate) fn after_reboot(disk: &mut Disk, _: &mut [String]) {
         "mount --bind {} /proc/sys/kernel/random/boot_id && exec \"$@\"",
         id.display()
     );
-    let words = [&crate::scene::NAMESPACE[..], &["sh", "-c", &script, "sh"]].concat();
-    disk.runner.launcher = words.iter().map(ToString::to_string).collect();
+    let command = [&crate::scene::NAMESPACE[..], &["sh", "-c", &script, "sh"]].concat();
+    disk.runner.launcher = command.iter().map(ToString::to_string).collect();
 }
 
 /// A code's age is measured with a monotonic clock, so that changing the wall clock cannot extend
 /// it. Here, CLOCK_BOOTTIME is 11 minutes ahead.
 pub(crate) fn eleven_minutes_later(disk: &mut Disk, _: &mut [String]) {
-    disk.runner.launcher = ahead();
+    disk.runner.launcher = with_clock_ahead();
 }
 
-/// A confirmation from a clock that is ahead, which would be valid for longer than ten minutes.
+/// A confirmation issued while the clock is ahead would be valid for longer than ten minutes.
 pub(crate) fn code_from_the_future(disk: &mut Disk, confirmations: &mut [String]) {
-    let launcher = std::mem::replace(&mut disk.runner.launcher, ahead());
+    let launcher = std::mem::replace(&mut disk.runner.launcher, with_clock_ahead());
     confirmations.clone_from_slice(&disk.confirmations());
     disk.runner.launcher = launcher;
 }
 
-fn ahead() -> Vec<String> {
-    let words = ["unshare", "--time", "--boottime=660", "--monotonic=660"];
-    words.iter().map(ToString::to_string).collect()
+/// Command that runs a program with its boot time clock 11 minutes ahead.
+fn with_clock_ahead() -> Vec<String> {
+    let command = ["unshare", "--time", "--boottime=660", "--monotonic=660"];
+    command.iter().map(ToString::to_string).collect()
 }
 
 /// Starts the same confirmed run eight times concurrently.
@@ -285,17 +287,17 @@ pub(crate) fn one_of_many_runs() {
         Err(reason) => return skip(&reason),
     };
     let confirmations = disk.confirmations();
-    let answers: Vec<Answer> = thread::scope(|scope| {
+    let outputs: Vec<RunnerOutput> = thread::scope(|scope| {
         let start = || scope.spawn(|| disk.runner.run(&disk.job, &confirmations));
         let runs: Vec<_> = (0..8).map(|_| start()).collect();
         runs.into_iter().map(|run| run.join().unwrap()).collect()
     });
-    let done = answers.iter().filter(|answer| answer.exit == 0).count();
-    let other: Vec<_> = answers
+    let done = outputs.iter().filter(|output| output.exit == 0).count();
+    let other: Vec<_> = outputs
         .iter()
-        .filter(|answer| !matches!(answer.exit, 0 | 3))
+        .filter(|output| !matches!(output.exit, 0 | 3))
         .collect();
-    assert_eq!(done, 1, "{answers:?}");
+    assert_eq!(done, 1, "{outputs:?}");
     assert!(other.is_empty(), "{other:?}");
 }
 
@@ -353,7 +355,7 @@ pub(crate) fn one_of_two_devices() {
 
 type FileAttack = fn(&Path);
 
-/// Confirms the overwrite of a file, changes the file, and requires that the run is rejected.
+/// Confirms the overwrite of a file, changes the file, and asserts that the run is rejected.
 pub(crate) fn check_file(attack: FileAttack) {
     let scratch = Scratch::new();
     let target = scratch.foreign_file("letters.tar");
@@ -437,8 +439,9 @@ pub(crate) fn attach_device(image: &Path) -> Result<(PathBuf, Option<Loop>), Una
     Ok((PathBuf::from(&device.0), Some(device)))
 }
 
-/// Shorter files: a job that only reads does not change them, so no confirmation is required. With
-/// `file_state=written`, it extends another program's file and keeps its data.
+/// If the file is shorter than the job's region, a read job is rejected and no confirmation is
+/// offered. With `file_state=written`, a read job would extend the file but keep its data, which
+/// requires a confirmation.
 pub(crate) fn extended_file() {
     let scratch = Scratch::new();
     let target = scratch.foreign_file("letters.tar");

@@ -1,6 +1,6 @@
 //! Targets that are swapped at a random time after their overwrite was confirmed, while the run
-//! opens them or lays them out. The confirmation does not cover the data of the file or device that
-//! replaces the target (the decoy).
+//! opens them or lays them out. The confirmation does not cover the file or device that replaces
+//! the target (the decoy).
 
 use crate::{
     fingerprint,
@@ -33,7 +33,7 @@ const HIGH_LOOPS: u32 = 10_000;
 /// The kernel does not detach a device until its last user closes it.
 const USE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A swap, and the function that undoes it.
+/// A swap and the function that undoes it.
 struct Swap {
     runner: Runner,
     job: Value,
@@ -81,7 +81,7 @@ pub(crate) fn check(runs: usize) {
 }
 
 impl Swap {
-    /// Returns descriptions of the wrong decisions.
+    /// Returns a description of each failure.
     fn check(&self, kind: &str, runs: usize) -> Vec<String> {
         let before = fingerprint::of(std::slice::from_ref(&self.decoy));
         let mut failures = Vec::new();
@@ -91,27 +91,27 @@ impl Swap {
             let mut job = self.job.clone();
             job["direct"] = json!(run % 2);
             let plan = self.runner.plan(&job);
-            // The delays are evenly distributed over the duration of a run.
+            // Distribute the delays evenly over the duration of a run.
             let delay = longest * (run * 61 % 100) as u32 / 100;
             let (swap, started) = (&self.swap, Instant::now());
-            let (answer, is_swapped) = thread::scope(|scope| {
+            let (output, is_swapped) = thread::scope(|scope| {
                 let swapper = scope.spawn(|| {
                     thread::sleep(delay);
                     swap()
                 });
-                let answer = self.runner.run(&job, &plan.confirmations());
-                (answer, swapper.join().unwrap())
+                let output = self.runner.run(&job, &plan.confirmations());
+                (output, swapper.join().unwrap())
             });
-            if answer.exit == 0 {
+            if output.exit == 0 {
                 let limit = Duration::from_millis(100);
                 longest = longest.max(started.elapsed()).min(limit);
             }
             swaps += usize::from(is_swapped);
             (self.undo)();
-            *results.entry(answer.to_string()).or_default() += 1;
+            *results.entry(output.to_string()).or_default() += 1;
             if fingerprint::of(std::slice::from_ref(&self.decoy)) != before {
                 failures.push(format!(
-                    "{kind}: run {run} wrote to the decoy after {delay:?}: {answer}"
+                    "{kind}: run {run} wrote to the decoy after {delay:?}: {output}"
                 ));
                 self.fill_decoy();
             }
@@ -124,7 +124,7 @@ impl Swap {
         }
         let accepted = results
             .iter()
-            .filter(|(answer, _)| answer.starts_with("exit 0"));
+            .filter(|(output, _)| output.starts_with("exit 0"));
         let accepted: usize = accepted.map(|(_, count)| count).sum();
         if accepted == 0 || accepted == runs {
             failures.push(format!(
@@ -137,8 +137,8 @@ impl Swap {
     /// Duration of a run without a swap.
     fn run_duration(&self) -> Duration {
         let started = Instant::now();
-        let answer = self.runner.run_confirmed(&self.job);
-        assert_eq!(answer.exit, 0, "{answer}: {}", answer.stderr);
+        let output = self.runner.run_confirmed(&self.job);
+        assert_eq!(output.exit, 0, "{output}: {}", output.stderr);
         self.reset();
         started.elapsed()
     }
@@ -364,7 +364,7 @@ fn loop_call(device: &Path, request: libc::Ioctl, file: Option<&File>) -> io::Re
     }
 }
 
-/// Attaches another image to a loop device unless another program has taken it.
+/// Attaches another image to a loop device. Fails if another program has taken the device.
 fn reattach(device: &Path, from: &Path, to: &Path) -> io::Result<()> {
     if is_attached(device, from) {
         loop_call(device, LOOP_CLR_FD, None)?;
@@ -379,8 +379,8 @@ fn is_attached(device: &Path, image: &Path) -> bool {
     backing.is_ok_and(|backing| Path::new(backing.trim_end()) == image)
 }
 
-/// A detached loop device, removed on drop. Its number is high, because `losetup --find` in other
-/// tests takes the lowest free number.
+/// A loop device, removed on drop. Its number is high, because `losetup --find` in other tests
+/// takes the lowest free number.
 struct HighLoop(PathBuf);
 
 impl HighLoop {
@@ -418,11 +418,11 @@ impl Drop for HighLoop {
             }
             thread::sleep(Duration::from_millis(20));
         }
-        skip(&format!("{} stays", self.0.display()));
+        skip(&format!("cannot remove {}", self.0.display()));
     }
 }
 
-/// The loop device is attached to a different image under the same name.
+/// A different image is attached to the loop device of the same name.
 fn loop_file(scratch: Scratch) -> Result<Swap, Unavailable> {
     let (target, decoy) = images(&scratch);
     let attached = HighLoop::attach(&target)?;
@@ -442,7 +442,7 @@ fn loop_file(scratch: Scratch) -> Result<Swap, Unavailable> {
     Ok(swap)
 }
 
-/// The device node is replaced by another device's node.
+/// Another device's node replaces the device node.
 fn node(scratch: Scratch) -> Result<Swap, Unavailable> {
     let (target, decoy) = images(&scratch);
     let attached = attach(&target, &[])?;

@@ -1,4 +1,4 @@
-//! Unused devices that contain data: overwriting it requires a confirmation.
+//! Unused devices with data, which a job may overwrite only with a confirmation.
 
 use crate::{
     hazard::{Hazard, device},
@@ -19,7 +19,7 @@ const END: u64 = IMAGE_MIB * MIB;
 /// Offset on the device, and bytes.
 type Piece = (u64, Vec<u8>);
 
-/// A loop device on an image under the root, which contains these bytes.
+/// A loop device on an image under the root that contains these bytes.
 pub(crate) fn bytes(pieces: impl Fn() -> Vec<Piece> + 'static) -> Hazard {
     device(move |scratch| {
         let image = scratch.image("disk.img", IMAGE_MIB);
@@ -42,7 +42,7 @@ fn before_end(distance: u64, magic: &'static [u8]) -> Hazard {
     at(END - distance, magic)
 }
 
-/// A filesystem made by its mkfs program, unmounted.
+/// An unmounted filesystem, created by its mkfs program.
 fn made_by(program: &'static [&'static str], mib: u64) -> Hazard {
     device(move |scratch| {
         let image = scratch.image("disk.img", mib);
@@ -200,7 +200,7 @@ pub(crate) fn zfs() -> Hazard {
     })
 }
 
-/// A pool of which only the last label remains.
+/// Only the last label of the pool remains.
 pub(crate) fn last_zfs_label() -> Hazard {
     before_end(128 << 10, b"\x0c\xb1\xba\x00\x00\x00\x00\x00")
 }
@@ -237,7 +237,7 @@ pub(crate) fn drbd() -> Hazard {
     before_end(4096, b"\x00\x00\x00\x00\x01\x00\x00\x00\x83\x74\x02\x6d")
 }
 
-/// Boot sector with partitions: type, first sector, sectors.
+/// Boot sector with these partitions: type, first sector, number of sectors.
 pub(crate) fn mbr(partitions: &[(u8, u32, u32)]) -> Vec<u8> {
     let mut sector = vec![0; 512];
     for (index, (kind, first, count)) in partitions.iter().enumerate() {
@@ -356,7 +356,7 @@ pub(crate) fn one_block_in_the_middle() -> Hazard {
     bytes(|| vec![(11 * MIB + (36 << 10), noise(4096))])
 }
 
-/// Data between a blank first and last MiB. In these, the image has allocated zeros.
+/// Data between a blank first and last MiB, for which the image has allocated zeros.
 pub(crate) fn raw_database() -> Hazard {
     bytes(|| {
         let pages = (2..30).map(|mib| (mib * MIB, noise(512 << 10)));
@@ -368,7 +368,7 @@ pub(crate) fn raw_database() -> Hazard {
     })
 }
 
-/// Sectors of 4 KiB. The last one contains the data.
+/// A device with 4 KiB sectors. The last one contains the data.
 pub(crate) fn one_byte_on_a_disk_with_large_sectors() -> Hazard {
     device(|scratch| {
         let image = scratch.image("disk.img", IMAGE_MIB);

@@ -1,4 +1,4 @@
-//! Devices in use, which are never valid targets, regardless of permissions and confirmations.
+//! Devices in use. Neither permissions nor confirmations make them valid targets.
 
 use crate::{
     contents::mbr,
@@ -61,7 +61,7 @@ pub(crate) fn mounted_in_another_namespace(scratch: &Scratch) -> Built {
     Ok(scene.hold(device).hold(holder))
 }
 
-/// The namespace has no processes, so /proc does not list the mount anywhere.
+/// The namespace has no processes, so the mount is not listed anywhere in /proc.
 pub(crate) fn mounted_in_a_namespace_without_processes(scratch: &Scratch) -> Built {
     let (image, device) = ext4(scratch)?;
     let directory = scratch.directory("namespaces");
@@ -81,7 +81,7 @@ pub(crate) fn mounted_in_a_namespace_without_processes(scratch: &Scratch) -> Bui
     Ok(scene.hold(device).hold(bound).hold(pinned))
 }
 
-/// A filesystem that no mount table lists, because it was lazily unmounted.
+/// A lazily unmounted filesystem, which no mount table lists.
 pub(crate) fn lazily_unmounted(scratch: &Scratch) -> Built {
     let (image, device) = ext4(scratch)?;
     let at = scratch.at("mounted");
@@ -117,7 +117,7 @@ pub(crate) fn whole_disk_with_a_mounted_partition(scratch: &Scratch) -> Built {
 
 pub(crate) fn partition_of_a_held_disk(scratch: &Scratch) -> Built {
     let (image, device, partition) = partitioned(scratch)?;
-    let held = exclusively_open(&device.0)?;
+    let held = open_exclusively(&device.0)?;
     let scene = Scene::device(scratch, &partition, &image);
     Ok(scene.hold(device).hold(held))
 }
@@ -145,7 +145,7 @@ pub(crate) fn partition_with_a_filesystem(scratch: &Scratch) -> Built {
     Ok(scene.hold(device))
 }
 
-fn exclusively_open(device: &str) -> Result<OwnedFd, Unavailable> {
+fn open_exclusively(device: &str) -> Result<OwnedFd, Unavailable> {
     let flags = OFlags::RDWR | OFlags::EXCL;
     rustix::fs::open(device, flags, Mode::empty()).map_err(|error| error.to_string())
 }
@@ -153,7 +153,7 @@ fn exclusively_open(device: &str) -> Result<OwnedFd, Unavailable> {
 pub(crate) fn held_by_another_process(scratch: &Scratch) -> Built {
     let image = scratch.image("disk.img", 32);
     let device = attach(&image, &[])?;
-    let held = exclusively_open(&device.0)?;
+    let held = open_exclusively(&device.0)?;
     let scene = Scene::device(scratch, &device.0, &image);
     Ok(scene.hold(device).hold(held))
 }
@@ -186,7 +186,7 @@ fn btrfs_member(scratch: &Scratch, target: fn(&[Loop]) -> &str) -> Built {
     let point = scratch.at("mounted");
     let mounted = mount(&devices[0].0, &point, options)?;
     run("sync", &["--file-system", point.to_str().unwrap()])?;
-    let scene = Scene::device(scratch, target(&devices), &images[0]).keeps(&images[1]);
+    let scene = Scene::device(scratch, target(&devices), &images[0]).protect(&images[1]);
     let forget = ["btrfs", "device", "scan", "--forget"];
     let forget = Undo::with(&[&forget[..], &[&devices[0].0, &devices[1].0]].concat());
     Ok(scene.hold(devices).hold(forget).hold(mounted))
@@ -217,7 +217,7 @@ pub(crate) fn two_below_a_mounted_loop_device(scratch: &Scratch) -> Built {
     Ok(scene.hold(device).hold(middle).hold(upper).hold(mounted))
 }
 
-/// Two loop devices on one file; the other one is mounted.
+/// Two loop devices on one file. The target is the one that is not mounted.
 pub(crate) fn twin_of_a_mounted_loop_device(scratch: &Scratch) -> Built {
     let (image, device) = ext4(scratch)?;
     let mounted = mount(&device.0, &scratch.at("mounted"), "noatime")?;
@@ -226,7 +226,7 @@ pub(crate) fn twin_of_a_mounted_loop_device(scratch: &Scratch) -> Built {
     Ok(scene.hold(device).hold(mounted).hold(twin))
 }
 
-/// Two loop devices, attached to one file through different names. The second one starts at 1 MiB.
+/// Two loop devices, attached to one file by different names. The mounted one starts at 1 MiB.
 pub(crate) fn shifted_twin_of_a_mounted_loop_device(scratch: &Scratch) -> Built {
     let image = scratch.image("disk.img", 32);
     let device = attach(&image, &["--offset", "1048576"])?;
@@ -331,7 +331,7 @@ pub(crate) fn partition_of_an_active_swap_file(scratch: &Scratch) -> Built {
     run("chmod", &["600", text(&image)])?;
     run("mkswap", &[text(&image)])?;
     let swap = unused_swap(text(&image))?;
-    // Without --partscan, the partition would still exist after the device is detached.
+    // Without --partscan, the partition would outlive the attachment of the device.
     let device = attach(&image, &["--partscan"])?;
     run("addpart", &[&device.0, "1", "2048", "40960"])?;
     let partition = PathBuf::from(format!("{}p1", device.0));
@@ -370,11 +370,11 @@ pub(crate) fn loop_on_active_swap_by_another_node(scratch: &Scratch) -> Built {
     loop_on(scratch, &image, lower, swap)
 }
 
-/// Only an exclusive open of the lower device detects it.
+/// Only an attempt to open the lower device exclusively reveals that it is held.
 pub(crate) fn loop_on_a_held_device(scratch: &Scratch) -> Built {
     let image = scratch.image("disk.img", 32);
     let lower = attach(&image, &[])?;
-    let held = exclusively_open(&lower.0)?;
+    let held = open_exclusively(&lower.0)?;
     loop_on(scratch, &image, lower, held)
 }
 

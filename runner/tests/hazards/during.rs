@@ -49,15 +49,15 @@ fn start_confirmed(runner: &Runner, job: &Value) -> Child {
     child
 }
 
-/// Process ID of the runner, a child of `timeout`.
-fn runner_id(child: &Child) -> Option<u32> {
+/// Process ID of the runner, which is a child of `timeout`.
+fn runner_pid(child: &Child) -> Option<u32> {
     let path = format!("/proc/{0}/task/{0}/children", child.id());
     fs::read_to_string(path).ok()?.trim().parse().ok()
 }
 
 /// Flags of the runner's open descriptors of a target.
 fn open_flags(child: &Child, target: &Path) -> Vec<u32> {
-    let Some(id) = runner_id(child) else {
+    let Some(id) = runner_pid(child) else {
         return Vec::new();
     };
     let Ok(descriptors) = fs::read_dir(format!("/proc/{id}/fd")) else {
@@ -76,7 +76,8 @@ fn open_flags(child: &Child, target: &Path) -> Vec<u32> {
     flags.collect()
 }
 
-/// Waits until the runner is measuring, so that its preparations are complete.
+/// Waits until the runner has opened the target and completed its preparations. Returns the flags
+/// of the open descriptors.
 fn wait_until_open(child: &mut Child, target: &Path) -> Vec<u32> {
     let deadline = Instant::now() + Duration::from_secs(5);
     while Instant::now() < deadline && child.try_wait().unwrap().is_none() {
@@ -95,7 +96,7 @@ fn blank_device(scratch: &Scratch) -> Result<(PathBuf, Loop), Unavailable> {
     Ok((image, device))
 }
 
-/// Programs that try to claim the device must fail.
+/// Programs that try to claim the device during a run must fail.
 pub(crate) fn other_programs_cannot_claim_the_device() {
     let scratch = Scratch::new();
     let (_, device) = match blank_device(&scratch) {
@@ -153,11 +154,14 @@ pub(crate) fn other_programs_cannot_claim_the_lower_device() {
     let mkfs = run("mkfs.ext4", &["-q", "-F", &lower.0]);
     let output = child.wait_with_output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(!open.is_empty(), "the run did not open it: {stderr}");
-    assert!(mkfs.is_err(), "mkfs during the run");
+    assert!(
+        !open.is_empty(),
+        "the run did not open the lower device: {stderr}"
+    );
+    assert!(mkfs.is_err(), "mkfs succeeded during the run");
 }
 
-/// Starts a run, changes the device, and requires that the run stops and reports the reason.
+/// Starts a run, changes the device, and asserts that the run stops and reports the reason.
 pub(crate) fn stops_after(change: fn(&Path, &Loop)) {
     if let Some(output) = run_with(change) {
         assert!(
@@ -172,7 +176,7 @@ pub(crate) fn fails_after(change: fn(&Path, &Loop)) {
     run_with(change);
 }
 
-/// Returns the events of a run whose device changes; it must exit with code 1 or 3.
+/// Changes the device during a run, which must then exit with code 1 or 3. Returns its events.
 fn run_with(change: fn(&Path, &Loop)) -> Option<String> {
     let scratch = Scratch::new();
     let (image, device) = match blank_device(&scratch) {
@@ -217,7 +221,7 @@ pub(crate) fn shrinking(image: &Path, device: &Loop) {
     run("losetup", &["--set-capacity", &device.0]).unwrap();
 }
 
-/// Reads of every kind open the target read-only.
+/// Read jobs open the target read-only, regardless of engine and mode.
 pub(crate) fn reads_cannot_write() {
     let scratch = Scratch::new();
     let (image, device) = match blank_device(&scratch) {
@@ -260,19 +264,18 @@ pub(crate) fn nothing_is_created_below_dev() {
         "/dev/shm/../hazard",
     ] {
         let target = Path::new(name);
-        // Without target roots, so that only the check of the parent directory can prevent the
-        // creation.
+        // Without target roots, only the check of the parent directory can prevent the creation.
         let runner = Runner::default();
-        let answer = runner.run(&job(target, MIB, json!({"rw": "write"})), &[]);
+        let output = runner.run(&job(target, MIB, json!({"rw": "write"})), &[]);
         let created = target.exists();
         drop(fs::remove_file(target));
         assert!(!created, "{name} was created");
-        assert!(matches!(answer.exit, 2 | 3), "{name}: {answer}");
+        assert!(matches!(output.exit, 2 | 3), "{name}: {output}");
     }
     drop(scratch);
 }
 
-/// Devices are checked in the same way if there are no target roots.
+/// Devices are also checked if there are no target roots.
 pub(crate) fn devices_without_roots() {
     let scratch = Scratch::new();
     let image = sparse(&scratch.outside().join("disk.img"), 32 * MIB);
@@ -286,7 +289,7 @@ pub(crate) fn devices_without_roots() {
         let job = job(&name.of(&scene, &scratch), 0, json!({"rw": "write"}));
         let run = Runner::default().run(&job, &[]);
         assert!(
-            run.rejected() && run.has("raw_write_refused"),
+            run.is_rejected() && run.has("raw_write_refused"),
             "{name:?}: {run}: {}",
             run.stderr
         );
@@ -311,10 +314,10 @@ pub(crate) fn ambiguous_identity() {
     for device in [&one, &two] {
         let job = job(Path::new(&device.0), 0, json!({"rw": "write"}));
         let codes = ["ambiguous_identity", "backs_loop", "device_in_use"];
-        let answers = [runner.plan(&job), runner.run_confirmed(&job)];
-        for answer in answers {
-            let known = codes.iter().any(|code| answer.has(code));
-            assert!(answer.rejected() && known, "{}: {answer}", device.0);
+        let outputs = [runner.plan(&job), runner.run_confirmed(&job)];
+        for output in outputs {
+            let known = codes.iter().any(|code| output.has(code));
+            assert!(output.is_rejected() && known, "{}: {output}", device.0);
         }
     }
     assert_eq!(fingerprint::of(&[image]), before);
@@ -329,7 +332,7 @@ pub(crate) fn every_problem_is_listed() {
     let outside = scratch.outside().join("victim");
     let jobs = json!({"jobs": [write(&linked), write(&outside)]});
     let plan = Runner::under(scratch.root()).plan(&jobs);
-    assert!(plan.rejected(), "{plan}");
+    assert!(plan.is_rejected(), "{plan}");
     assert!(
         plan.has("hard_linked") && plan.has("outside_roots"),
         "{plan}"

@@ -47,7 +47,7 @@ pub(crate) fn one_byte(scratch: &Scratch) -> Built {
     Ok(Scene::file(scratch, &target).sized(MIB))
 }
 
-/// Data that begins within an aligned block of 4 KiB.
+/// Data that begins within an aligned 4 KiB block.
 pub(crate) fn one_byte_in_a_small_block(scratch: &Scratch) -> Built {
     let device = attach(&sparse(&scratch.at("disk.img"), 64 * MIB), &[])?;
     run("mkfs.ext4", &["-q", "-F", "-b", "1024", &device.0])?;
@@ -56,7 +56,7 @@ pub(crate) fn one_byte_in_a_small_block(scratch: &Scratch) -> Built {
     let target = sparse(&root.join("byte"), MIB);
     write_at(&target, 3000, b"1");
     let scene = Scene::file(scratch, &target).sized(MIB).under(&root);
-    Ok(scene.keeps(&target).hold(device).hold(mounted))
+    Ok(scene.protect(&target).hold(device).hold(mounted))
 }
 
 pub(crate) fn foreign_file_below_a_mount(scratch: &Scratch) -> Built {
@@ -119,7 +119,8 @@ pub(crate) fn copied_ownership_mark(scratch: &Scratch) -> Built {
     Ok(Scene::file(scratch, &target))
 }
 
-/// Extents were exchanged, so the inode with the mark now has another file's name and contents.
+/// A foreign file that was renamed over a file that Leadline created. Its inode has no ownership
+/// mark.
 pub(crate) fn file_moved_over_an_owned_file(scratch: &Scratch) -> Built {
     let own = owned_file(scratch, "own.data")?;
     let other = scratch.foreign_file("other");
@@ -167,7 +168,7 @@ pub(crate) fn partially_locked(scratch: &Scratch) -> Built {
 }
 
 pub(crate) fn mapped(scratch: &Scratch) -> Built {
-    // The mapping remains after the descriptor is closed.
+    // The mapping outlives the descriptor.
     held(scratch, |file, _| Box::new(LockedPages::of(&file, MIB)))
 }
 
@@ -186,15 +187,16 @@ pub(crate) fn open_and_empty(scratch: &Scratch) -> Built {
     Ok(Scene::file(scratch, &target).sized(MIB).hold(file))
 }
 
-/// Opening the file for writing breaks the lease, or blocks for 45 s.
+/// Opening the file for writing starts to break the lease and, without O_NONBLOCK, blocks for up to
+/// 45 s.
 pub(crate) fn leased(scratch: &Scratch) -> Built {
     let target = scratch.foreign_file("held");
     let file = File::open(&target).unwrap();
     // SAFETY: the descriptor is open. SIGURG is ignored by default; SIGIO would end the test.
     unsafe {
         assert_eq!(libc::fcntl(file.as_raw_fd(), SET_SIGNAL, libc::SIGURG), 0);
-        // A program that another test is currently starting may still have the descriptor with
-        // which the file was written.
+        // A process that another test forks still holds the descriptor with which the file was
+        // written, until it calls exec.
         let is_leased = || libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_RDLCK) == 0;
         assert!((0..500).any(|_| {
             sleep(Duration::from_millis(10));
@@ -281,8 +283,7 @@ pub(crate) fn parent_of_the_root(scratch: &Scratch) -> Built {
 /// `root` is a prefix of `root-2`, but does not contain it.
 pub(crate) fn directory_with_the_prefix_of_the_root(scratch: &Scratch) -> Built {
     let target = foreign(&scratch.directory("root-2").join("victim"));
-    let kept = scratch.at("root-2");
-    Ok(Scene::file(scratch, &target).keeps(&kept))
+    Ok(Scene::file(scratch, &target).protect(&scratch.at("root-2")))
 }
 
 pub(crate) fn active_swap_file(scratch: &Scratch) -> Built {
@@ -292,9 +293,9 @@ pub(crate) fn active_swap_file(scratch: &Scratch) -> Built {
     Ok(scene(&target).hold(swap))
 }
 
-/// The loop device was attached before the file became swap space. A trim through it frees blocks
-/// of the swap file, because the kernel only checks calls on the file itself. The file is on a
-/// separate filesystem, so that no other file can get the freed blocks of active swap space.
+/// The loop device was attached before the file became swap space. A trim through the device frees
+/// blocks of the swap file, because the kernel checks only calls on the file itself. The file is on
+/// a separate filesystem, so that no other file can get the freed blocks of active swap space.
 pub(crate) fn loop_device_on_an_active_swap_file(scratch: &Scratch) -> Built {
     let (root, scene) = small_filesystem(scratch, |root| make_swap_file(&root.join("swap")))?;
     let file = root.join("swap");
@@ -303,7 +304,7 @@ pub(crate) fn loop_device_on_an_active_swap_file(scratch: &Scratch) -> Built {
     let path = PathBuf::from(&device.0);
     let mut scene = scene(&path).sized(length(&file)).hold(device).hold(swap);
     scene.devices = vec![path];
-    scene.kept = vec![file];
+    scene.protected = vec![file];
     Ok(scene)
 }
 
@@ -324,7 +325,7 @@ pub(crate) fn on_a_read_only_filesystem(scratch: &Scratch) -> Built {
 
 type BuildScene = Box<dyn FnOnce(&Path) -> Scene>;
 
-/// ext4 of 64 MiB as the target root.
+/// A 64 MiB ext4 filesystem as the target root.
 fn small_filesystem(
     scratch: &Scratch,
     fill: impl FnOnce(&Path),
@@ -341,7 +342,7 @@ fn small_filesystem(
     let scene = move |target: &Path| {
         let mut scene = base.under(&at).hold(device).hold(mounted);
         scene.target = target.to_path_buf();
-        scene.kept = vec![at];
+        scene.protected = vec![at];
         scene
     };
     Ok((root, Box::new(scene)))
@@ -353,13 +354,13 @@ fn available(directory: &Path) -> u64 {
 }
 
 /// A new file that would leave only 1 MiB of 64 MiB free.
-pub(crate) fn last_of_the_space(scratch: &Scratch) -> Built {
+pub(crate) fn file_that_fills_the_filesystem(scratch: &Scratch) -> Built {
     let (root, scene) = small_filesystem(scratch, |_| ())?;
     let size = available(&root) - MIB;
     Ok(scene(&root.join("new")).sized(size / MIB * MIB))
 }
 
-/// An existing file with holes that do not fit on the filesystem.
+/// An existing file whose holes do not fit on the filesystem.
 pub(crate) fn holes_on_a_full_filesystem(scratch: &Scratch) -> Built {
     let (root, scene) = small_filesystem(scratch, |root| {
         let file = File::create(root.join("ballast")).unwrap();
@@ -370,7 +371,7 @@ pub(crate) fn holes_on_a_full_filesystem(scratch: &Scratch) -> Built {
     Ok(scene(&root.join("sparse")).sized(32 * MIB))
 }
 
-/// Free space that is reserved for root.
+/// Only space reserved for root is free.
 pub(crate) fn reserved_space(scratch: &Scratch) -> Built {
     let (root, scene) = small_filesystem(scratch, |root| {
         let file = File::create(root.join("ballast")).unwrap();
@@ -421,7 +422,7 @@ pub(crate) fn dangling_link(scratch: &Scratch) -> Built {
 /// A mistyped device name.
 pub(crate) fn missing_device(scratch: &Scratch) -> Built {
     let target = Path::new("/dev/nvme9n1-hazard");
-    Ok(Scene::file(scratch, target).sized(MIB).keeps(target))
+    Ok(Scene::file(scratch, target).sized(MIB).protect(target))
 }
 
 /// A block device node without a device.

@@ -1,4 +1,4 @@
-//! SHA-256 hashes of files and directory trees, and copies of them in memory.
+//! SHA-256 hashes of files and directory trees, and in-memory copies of files.
 
 use leadline_protocol::format::hex;
 use rustix::{
@@ -116,7 +116,7 @@ impl Copies {
         Self(copies)
     }
 
-    /// Best effort: the caller checks the result.
+    /// Restores what it can. The caller checks the result.
     pub(crate) fn restore(&self, paths: &[PathBuf]) {
         for path in paths.iter().flat_map(|path| files(path)) {
             if !self.0.contains_key(&path) {

@@ -1,9 +1,9 @@
-//! A hazard, its required result, and the check of all its jobs.
+//! A hazard, the required results of its jobs, and the check that runs them.
 
 use crate::{
     fingerprint::Copies,
     product::{self, Case, Kind, Name},
-    runner::{Answer, Runner},
+    runner::{Runner, RunnerOutput},
     scene::{Scene, Scratch, Unavailable},
     scratch::skip,
     table,
@@ -17,12 +17,12 @@ pub(crate) struct Hazard {
     expected: Expected,
     names: &'static [Name],
     kinds: &'static [Kind],
-    /// Contents that the confirmation must mention.
+    /// Text that the confirmation must contain (case-insensitive).
     contents: Option<&'static str>,
     reads: Reads,
     /// Whether writes to the device are permitted, provided that it has an identity.
     allowed: bool,
-    /// Whether to run only a few of the jobs. Each hazard runs different ones.
+    /// Whether to run only `QUICK` of the jobs. The title determines which ones.
     quick: bool,
 }
 
@@ -30,10 +30,10 @@ pub(crate) struct Hazard {
 enum Expected {
     /// Rejected regardless of permissions, with one of these codes.
     Rejected(&'static [&'static str]),
-    /// Like `Rejected`, but it is also valid that the host cannot run the job (exit code 5).
-    Unable(&'static [&'static str]),
-    /// Not a valid target: exit code 2 or 3 with one of these codes.
-    NoTarget(&'static [&'static str]),
+    /// Like `Rejected`, but exit code 5 (the host cannot run the job) is also valid.
+    RejectedOrUnable(&'static [&'static str]),
+    /// Rejected as an invalid target: exit code 2 or 3 with one of these codes.
+    InvalidTarget(&'static [&'static str]),
     /// Rejected until the overwrite is confirmed.
     Confirmed,
 }
@@ -74,18 +74,18 @@ impl Hazard {
         self
     }
 
-    pub(crate) fn not_a_target_with(mut self, codes: &'static [&'static str]) -> Self {
-        self.expected = Expected::Unable(codes);
+    pub(crate) fn rejected_or_unable_with(mut self, codes: &'static [&'static str]) -> Self {
+        self.expected = Expected::RejectedOrUnable(codes);
         self
     }
 
-    pub(crate) fn no_target_with(mut self, codes: &'static [&'static str]) -> Self {
-        self.expected = Expected::NoTarget(codes);
+    pub(crate) fn invalid_target_with(mut self, codes: &'static [&'static str]) -> Self {
+        self.expected = Expected::InvalidTarget(codes);
         self.reads = Reads::Harmless;
         self
     }
 
-    /// The confirmation must mention these contents.
+    /// Requires that the confirmation contains this text.
     pub(crate) fn shows(mut self, contents: &'static str) -> Self {
         self.contents = Some(contents);
         self
@@ -106,13 +106,13 @@ impl Hazard {
         self
     }
 
-    /// Does not add the device's identity to the list of permitted devices.
+    /// Leaves the device's identity out of the list of permitted devices.
     pub(crate) fn not_allowed(mut self) -> Self {
         self.allowed = false;
         self
     }
 
-    /// Marks one of many hazards that differ only in their bytes. Each of them runs different jobs.
+    /// Runs only `QUICK` of the jobs, because similar hazards run others.
     pub(crate) fn quick(mut self) -> Self {
         self.quick = true;
         self
@@ -132,7 +132,7 @@ impl Hazard {
         }
     }
 
-    /// Runs some of the combinations of names, kinds, engines and modes.
+    /// Runs combinations that cover each name, kind and mode, or only a few if `quick` is set.
     pub(crate) fn check(&self, title: &str) {
         let mut cases = product::short(self.names, self.kinds);
         if self.quick {
@@ -170,7 +170,7 @@ impl Hazard {
     }
 }
 
-/// Number of jobs if `quick` is set.
+/// Number of jobs of a `quick` hazard.
 const QUICK: usize = 4;
 
 /// Outcome of one job.
@@ -196,7 +196,7 @@ struct Check<'a> {
     outcomes: Vec<(Outcome, String)>,
 }
 
-/// Error: the hazard's bytes cannot be restored.
+/// The error if the hazard's bytes cannot be restored.
 struct NotRestored;
 
 impl<'a> Check<'a> {
@@ -205,7 +205,7 @@ impl<'a> Check<'a> {
         Self {
             hazard,
             state: scene.idle_state(),
-            copies: Copies::of(&scene.kept),
+            copies: Copies::of(&scene.protected),
             runner,
             scene,
             scratch,
@@ -222,10 +222,12 @@ impl<'a> Check<'a> {
         let outcome = match (changed, run.exit) {
             (true, _) => Outcome::Overwritten,
             (false, 0) => Outcome::Accepted,
-            (false, 2) if case.kind.reads() => Outcome::Rejected,
+            (false, 2) if case.kind.is_read() => Outcome::Rejected,
             (false, 3) => Outcome::Rejected,
-            (false, 5) if matches!(self.hazard.expected, Expected::Unable(_)) => Outcome::Rejected,
-            (false, 2) if matches!(self.hazard.expected, Expected::NoTarget(_)) => {
+            (false, 5) if matches!(self.hazard.expected, Expected::RejectedOrUnable(_)) => {
+                Outcome::Rejected
+            }
+            (false, 2) if matches!(self.hazard.expected, Expected::InvalidTarget(_)) => {
                 Outcome::Rejected
             }
             (false, _) => Outcome::Error,
@@ -248,21 +250,21 @@ impl<'a> Check<'a> {
     fn problem(
         &self,
         case: &Case,
-        plan: &Answer,
-        run: &Answer,
+        plan: &RunnerOutput,
+        run: &RunnerOutput,
         outcome: Outcome,
     ) -> Option<String> {
         let (codes, exits): (&[&str], &[i32]) = match self.hazard.expected {
             Expected::Rejected(codes) => (codes, &[3]),
-            Expected::Unable(codes) => (codes, &[3, 5]),
-            Expected::NoTarget(codes) => (codes, &[2, 3]),
+            Expected::RejectedOrUnable(codes) => (codes, &[3, 5]),
+            Expected::InvalidTarget(codes) => (codes, &[2, 3]),
             Expected::Confirmed => (&["not_confirmed"], &[3]),
         };
         if outcome == Outcome::Overwritten {
             Some("bytes changed".to_string())
         } else if plan.exit != run.exit || plan.code_set() != run.code_set() {
             Some("the plan differs".to_string())
-        } else if case.kind.reads() && matches!(run.exit, 0 | 2 | 3) {
+        } else if case.kind.is_read() && matches!(run.exit, 0 | 2 | 3) {
             None
         } else if !exits.contains(&run.exit) {
             Some("the run is not rejected".to_string())
@@ -274,7 +276,7 @@ impl<'a> Check<'a> {
     }
 
     fn restore(&mut self) -> Result<(), NotRestored> {
-        self.copies.restore(&self.scene.kept);
+        self.copies.restore(&self.scene.protected);
         for device in &self.scene.devices {
             let _ = crate::scene::run("blockdev", &["--flushbufs", device.to_str().unwrap()]);
         }

@@ -1,5 +1,5 @@
-//! Files that are used by a loop device or mount and that the job accesses through another path,
-//! filesystem, namespace or user.
+//! Files that a loop device or mount uses, and that the job accesses by another path, through
+//! another filesystem or namespace, or as another user.
 
 use crate::scene::{
     Holder, MIB, NAMESPACE, Scene, Scratch, Unavailable, attach, make_ext4, mount, run, sparse,
@@ -26,7 +26,7 @@ const AS_USER: [&str; 5] = [
     "--",
 ];
 
-/// An image with a mounted ext4 on it.
+/// Creates an image that contains a mounted ext4 filesystem.
 fn mounted_image(scratch: &Scratch, image: &Path) -> Result<(Loop, Mounted), Unavailable> {
     sparse(image, 32 * MIB);
     let device = attach(image, &[])?;
@@ -35,7 +35,7 @@ fn mounted_image(scratch: &Scratch, image: &Path) -> Result<(Loop, Mounted), Una
     Ok((device, mounted))
 }
 
-/// Scene in which a loop device uses the image that is also the target.
+/// A scene whose target is also the image of a loop device.
 fn scene(scratch: &Scratch, target: &Path, (device, mounted): (Loop, Mounted)) -> Scene {
     let mut scene = Scene::file(scratch, target);
     scene.devices = vec![PathBuf::from(&device.0)];
@@ -73,8 +73,8 @@ pub(crate) fn behind_a_loop_in_another_namespace(scratch: &Scratch) -> Built {
     Ok(Scene::file(scratch, &image).hold(device).hold(holder))
 }
 
-/// The loop device was attached through a hard link, which has since been removed.
-pub(crate) fn behind_a_loop_on_a_removed_name(scratch: &Scratch) -> Built {
+/// The image was renamed after the loop device was attached.
+pub(crate) fn behind_a_loop_on_a_renamed_image(scratch: &Scratch) -> Built {
     let image = scratch.root().join("vm.img");
     let first = scratch.outside().join("first.img");
     let mounted = mounted_image(scratch, &first)?;
@@ -100,7 +100,7 @@ fn empty_erofs() -> Vec<u8> {
         image[offset..offset + bytes.len()].copy_from_slice(bytes);
     };
     put(1024, &0xe0f5_e1e2_u32.to_le_bytes());
-    put(1024 + 12, &[12]); // block size, log2
+    put(1024 + 12, &[12]); // log2 of the block size
     put(1024 + 14, &64_u16.to_le_bytes()); // number of the root inode
     put(1024 + 16, &1_u64.to_le_bytes()); // inodes
     put(1024 + 36, &2_u32.to_le_bytes()); // blocks
@@ -135,7 +135,7 @@ pub(crate) fn through_an_overlay(scratch: &Scratch) -> Built {
     let image = scratch.at("upper/vm.img");
     let mounted = mounted_image(scratch, &image)?;
     let scene = scene(scratch, &merged.join("vm.img"), mounted).under(&merged);
-    Ok(scene.keeps(&scratch.at("upper")).hold(overlay))
+    Ok(scene.protect(&scratch.at("upper")).hold(overlay))
 }
 
 /// The target root is the upper directory. The loop device uses the file through the overlay.
@@ -144,12 +144,12 @@ pub(crate) fn below_an_overlay(scratch: &Scratch) -> Built {
     let mounted = mounted_image(scratch, &merged.join("vm.img"))?;
     let upper = scratch.at("upper");
     let scene = Scene::file(scratch, &upper.join("vm.img")).under(&upper);
-    let mut scene = scene.keeps(&upper).hold(overlay);
+    let mut scene = scene.protect(&upper).hold(overlay);
     scene.devices = vec![PathBuf::from(&mounted.0.0)];
     Ok(scene.hold(mounted.0).hold(mounted.1))
 }
 
-/// The mount point; the upper directory is `upper`.
+/// Mounts an overlay whose upper directory is `upper`, and returns its mount point.
 pub(crate) fn overlay(scratch: &Scratch) -> Result<(PathBuf, Mounted), Unavailable> {
     let [lower, upper, work] = ["lower", "upper", "work"].map(|name| scratch.directory(name));
     let options = format!(
@@ -212,7 +212,7 @@ pub(crate) fn as_an_unprivileged_user(scratch: &Scratch) -> Built {
     Ok(scene(scratch, &image, mounted).launched_by(&AS_USER))
 }
 
-/// A foreign file that is open in a process, which a PID namespace hides.
+/// A foreign file that is open in a process outside the runner's PID namespace.
 pub(crate) fn open_outside_the_container(scratch: &Scratch) -> Built {
     let target = scratch.foreign_file("database");
     let file = fs::File::options().write(true).open(&target).unwrap();
@@ -220,7 +220,7 @@ pub(crate) fn open_outside_the_container(scratch: &Scratch) -> Built {
     Ok(scene.launched_by(&["unshare", "--pid", "--fork", "--mount-proc"]))
 }
 
-/// Mounts the file directly: mount(8) would attach a loop device.
+/// Mounts the file with mount(2).
 fn mount_without_loop(image: &Path, at: &Path) -> Result<(), Unavailable> {
     let [image, at] = [image, at].map(|path| CString::new(text(path)).unwrap());
     // SAFETY: the strings live until the call returns.

@@ -1,9 +1,9 @@
-//! Targets that a job must not write to, on loop devices and files that the tests create. Each
-//! table entry is a hazard: plan and run must reject all its jobs with the same code, and not one
-//! byte may change. To add a hazard, add an entry and the function that creates it.
+//! Hazards: targets that a job must not write to, built from loop devices and files that the tests
+//! create. Plan and run must reject every job on a hazard with the same code, and not one byte may
+//! change. To add a hazard, add a table entry and the function that creates the hazard.
 //!
-//! The normal tests run each name, kind of write, engine and mode at least once. Of similar hazards
-//! (`quick`), each runs different jobs. To run every combination:
+//! By default, each hazard runs with each name, kind of write, engine and mode at least once, but
+//! similar hazards (`quick`) run only a few jobs each. To run every combination:
 //!
 //!     cargo test -p leadline-runner --test hazards -- --ignored
 //!
@@ -37,7 +37,7 @@ use product::{Kind, Name};
 use serde_json::json;
 use std::panic::catch_unwind;
 
-/// One test per hazard, and one that runs every combination of all of them.
+/// Defines one test per hazard, and one test that runs every combination for all of them.
 macro_rules! hazards {
     ($( $name:ident => $hazard:expr; )+) => {
         $( #[test] fn $name() { $hazard.check(stringify!($name)); } )+
@@ -48,10 +48,10 @@ macro_rules! hazards {
             let hazards: Vec<(&str, fn(&str))> = vec![
                 $( (stringify!($name), |name| $hazard.check_all(name)) ),+
             ];
-            let is_safe = |(name, check): &(&str, fn(&str))| catch_unwind(|| check(name)).is_ok();
+            let passes = |(name, check): &(&str, fn(&str))| catch_unwind(|| check(name)).is_ok();
             let failed: Vec<&str> = hazards
                 .iter()
-                .filter(|hazard| !is_safe(hazard))
+                .filter(|hazard| !passes(hazard))
                 .map(|(name, _)| *name)
                 .collect();
             assert!(failed.is_empty(), "{failed:?}");
@@ -69,8 +69,8 @@ macro_rules! tests {
 const IN_USE: &[&str] = &["device_in_use"];
 const BACKS_LOOP: &[&str] = &["backs_loop", "device_in_use"];
 const READ_ONLY: &[&str] = &["read_only"];
-/// Without permission to see the loop devices, the guard may only be able to detect that the file
-/// is open.
+/// If the guard has no permission to see the loop devices, it may detect only that the file is
+/// open.
 const OPEN_OR_LOOP: &[&str] = &["backs_loop", "file_in_use"];
 const FILE_IN_USE: &[&str] = &["file_in_use"];
 const OUTSIDE: &[&str] = &["outside_roots"];
@@ -78,8 +78,8 @@ const DENIED: &[&str] = &["permission_denied"];
 const NO_SPACE: &[&str] = &["no_space", "insufficient_space"];
 /// Writes to a partition may also be rejected because raw writes are not permitted.
 const PARTITION_IN_USE: &[&str] = &["device_in_use", "raw_write_refused"];
-const NO_FILE: &[&str] = &["unsupported_file_type", "not_a_file", "not_a_block_device"];
-const NO_DEVICE: &[&str] = &["missing_device", "not_a_block_device", "outside_roots"];
+const NOT_A_FILE: &[&str] = &["unsupported_file_type", "not_a_file", "not_a_block_device"];
+const NOT_A_DEVICE: &[&str] = &["missing_device", "not_a_block_device", "outside_roots"];
 const BY_PATH: &[Name] = &[Name::Path, Name::Relative];
 /// Jobs that need no privileges.
 const USER_KINDS: &[Kind] = &[
@@ -286,10 +286,10 @@ mod foreign_files {
             .reads_may_be_rejected();
         a_leased_file_is_rejected => file(leased).rejected_with(FILE_IN_USE)
             .with_kinds(&[Kind::Write, Kind::LoopDevice]).reads_may_be_rejected();
-        an_append_only_file_is_rejected => file(append_only).not_a_target_with(DENIED);
-        an_immutable_file_is_rejected => file(immutable).quick().not_a_target_with(DENIED);
+        an_append_only_file_is_rejected => file(append_only).rejected_or_unable_with(DENIED);
+        an_immutable_file_is_rejected => file(immutable).quick().rejected_or_unable_with(DENIED);
         a_running_program_is_rejected =>
-            file(running_program).not_a_target_with(&["permission_denied", "file_in_use"]);
+            file(running_program).rejected_or_unable_with(&["permission_denied", "file_in_use"]);
         a_file_with_a_hard_link_outside_is_rejected =>
             file(hard_linked).rejected_with(&["hard_linked"]);
         a_file_with_a_hard_link_under_the_root_is_rejected =>
@@ -307,21 +307,25 @@ mod foreign_files {
         an_active_swap_file_is_rejected => file(active_swap_file).rejected_with(&["swap_file"]);
         a_file_on_a_read_only_filesystem_is_rejected =>
             file(on_a_read_only_filesystem).rejected_with(READ_ONLY);
-        the_last_free_space_is_rejected => file(last_of_the_space).not_a_target_with(NO_SPACE)
+        a_file_that_fills_the_filesystem_is_rejected =>
+            file(file_that_fills_the_filesystem).rejected_or_unable_with(NO_SPACE)
             .with_kinds(GROWING).by(BY_PATH).reads_may_be_rejected();
         holes_that_do_not_fit_are_rejected => file(holes_on_a_full_filesystem)
-            .not_a_target_with(NO_SPACE).with_kinds(GROWING).by(BY_PATH);
-        reserved_space_is_rejected => file(reserved_space).quick().not_a_target_with(NO_SPACE)
+            .rejected_or_unable_with(NO_SPACE).with_kinds(GROWING).by(BY_PATH);
+        reserved_space_is_rejected => file(reserved_space).quick().rejected_or_unable_with(NO_SPACE)
             .with_kinds(GROWING).by(BY_PATH).reads_may_be_rejected();
-        a_fifo_is_rejected => file(fifo).quick().no_target_with(NO_FILE);
-        a_socket_is_rejected => file(socket).quick().no_target_with(NO_FILE);
-        a_character_device_is_rejected => file(character_device).quick().no_target_with(NO_FILE);
+        a_fifo_is_rejected => file(fifo).quick().invalid_target_with(NOT_A_FILE);
+        a_socket_is_rejected => file(socket).quick().invalid_target_with(NOT_A_FILE);
+        a_character_device_is_rejected =>
+            file(character_device).quick().invalid_target_with(NOT_A_FILE);
         a_directory_is_rejected => file(directory).quick()
-            .no_target_with(&["is_a_directory", "unsupported_file_type", "not_a_file"]);
-        a_dangling_link_is_rejected => file(dangling_link).quick().no_target_with(NO_FILE).by(BY_PATH);
-        a_missing_device_is_rejected => file(missing_device).quick().no_target_with(NO_DEVICE).by(BY_PATH);
+            .invalid_target_with(&["is_a_directory", "unsupported_file_type", "not_a_file"]);
+        a_dangling_link_is_rejected =>
+            file(dangling_link).quick().invalid_target_with(NOT_A_FILE).by(BY_PATH);
+        a_missing_device_is_rejected =>
+            file(missing_device).quick().invalid_target_with(NOT_A_DEVICE).by(BY_PATH);
         a_node_without_a_device_is_rejected => file(node_without_a_device).quick()
-            .no_target_with(&["no_medium", "not_a_block_device", "raw_write_refused", "loop_requires_file"]);
+            .invalid_target_with(&["no_medium", "not_a_block_device", "raw_write_refused", "loop_requires_file"]);
     }
 }
 
@@ -339,7 +343,7 @@ mod hidden_files {
         the_image_of_a_loop_device_in_another_namespace_is_rejected =>
             file(behind_a_loop_in_another_namespace).quick().rejected_with(BACKS_LOOP);
         the_renamed_image_of_a_loop_device_is_rejected =>
-            file(behind_a_loop_on_a_removed_name).quick().rejected_with(BACKS_LOOP);
+            file(behind_a_loop_on_a_renamed_image).quick().rejected_with(BACKS_LOOP);
         the_image_of_a_file_backed_mount_is_rejected =>
             file(behind_a_file_backed_mount).rejected_with(FILE_IN_USE);
         an_image_through_a_bind_mount_is_rejected =>
@@ -427,21 +431,21 @@ mod blank_targets_in_use {
             device(used_device(posix_locked)).quick().rejected_with(IN_USE);
         a_blank_device_that_is_open_in_a_thread_is_rejected =>
             device(used_device(open_in_a_thread)).quick().rejected_with(IN_USE);
-        a_blank_device_that_is_open_without_a_first_thread_is_rejected =>
-            device(used_device(open_in_a_process_without_its_first_thread)).quick()
+        a_blank_device_that_is_open_after_main_thread_exit_is_rejected =>
+            device(used_device(open_after_main_thread_exit)).quick()
                 .rejected_with(IN_USE);
-        a_blank_device_that_is_mapped_without_a_first_thread_is_rejected =>
-            device(used_device(mapped_in_a_process_without_its_first_thread)).quick()
+        a_blank_device_that_is_mapped_after_main_thread_exit_is_rejected =>
+            device(used_device(mapped_after_main_thread_exit)).quick()
                 .rejected_with(IN_USE);
         a_blank_device_with_a_file_that_is_mapped_and_protected_is_rejected =>
             device(device_on_used_file(mapped_and_protected)).rejected_with(FILE_IN_USE);
         a_blank_device_with_a_file_that_is_open_in_a_thread_is_rejected =>
             device(device_on_used_file(open_in_a_thread)).quick().rejected_with(FILE_IN_USE);
-        a_blank_device_with_a_file_that_is_open_without_a_first_thread_is_rejected =>
-            device(device_on_used_file(open_in_a_process_without_its_first_thread)).quick()
+        a_blank_device_with_a_file_that_is_open_after_main_thread_exit_is_rejected =>
+            device(device_on_used_file(open_after_main_thread_exit)).quick()
                 .rejected_with(FILE_IN_USE);
-        a_blank_device_with_a_file_that_is_mapped_without_a_first_thread_is_rejected =>
-            device(device_on_used_file(mapped_in_a_process_without_its_first_thread)).quick()
+        a_blank_device_with_a_file_that_is_mapped_after_main_thread_exit_is_rejected =>
+            device(device_on_used_file(mapped_after_main_thread_exit)).quick()
                 .rejected_with(FILE_IN_USE);
         a_disk_with_an_open_partition_is_rejected =>
             device(disk_with_used_partition(open)).quick().rejected_with(IN_USE);
@@ -483,10 +487,10 @@ mod blank_targets_in_use {
     }
 
     tests! {
-        the_process_that_uses_a_blank_device_is_named => check_message();
+        the_problem_names_the_process_that_uses_a_blank_device => check_message();
     }
 
-    /// Other tests start this test as a separate process that uses a file.
+    /// Not a test: other tests run this function in a child process that uses a file.
     #[test]
     #[ignore = "started by other tests"]
     fn process_of_another_test() {
@@ -518,7 +522,7 @@ mod clean_targets {
     use clean::*;
     use processes::*;
 
-    /// Defines one test per target. `$changes`: additional options of its jobs.
+    /// Defines one test per target. `$changes` are additional job options.
     macro_rules! accepted {
         ($( $name:ident => $build:expr, $changes:expr; )+) => {
             $( #[test] fn $name() { check(stringify!($name), $build, &$changes); } )+
@@ -592,29 +596,29 @@ mod confirmed_overwrites {
         a_code_does_not_confirm_another_region => check_invalid(other_region);
         a_code_does_not_confirm_a_second_job => check_invalid(second_job);
         a_code_does_not_confirm_another_device => check_invalid(other_device);
-        a_code_does_not_survive_a_new_device => check_invalid(device_created_again);
+        recreating_the_device_invalidates_a_code => check_invalid(device_created_again);
         a_code_does_not_confirm_another_backing_file => check_invalid(device_on_another_file);
-        a_code_does_not_survive_a_new_size => check_invalid(resized_device);
-        a_code_does_not_survive_another_sector_size => check_invalid(other_sector_size);
-        a_code_does_not_survive_a_new_filesystem => check_invalid(new_filesystem);
-        a_code_does_not_survive_new_bytes => check_invalid(other_bytes);
-        a_code_does_not_survive_a_write_of_equal_bytes => check_invalid(equal_bytes);
+        resizing_the_device_invalidates_a_code => check_invalid(resized_device);
+        changing_the_sector_size_invalidates_a_code => check_invalid(other_sector_size);
+        a_new_filesystem_invalidates_a_code => check_invalid(new_filesystem);
+        changing_bytes_invalidates_a_code => check_invalid(other_bytes);
+        rewriting_the_same_bytes_invalidates_a_code => check_invalid(equal_bytes);
         a_code_is_valid_for_one_run => check_invalid(used_before);
-        a_code_does_not_survive_another_boot => check_invalid(after_reboot);
-        a_code_does_not_open_a_read_only_device =>
+        a_reboot_invalidates_a_code => check_invalid(after_reboot);
+        a_code_does_not_permit_writing_to_a_read_only_device =>
             check(read_only_device, &["read_only", "confirmation_invalid"]);
         a_code_expires => check(eleven_minutes_later, &["confirmation_expired"]);
         a_code_from_the_future_does_not_confirm =>
             check(code_from_the_future, &["confirmation_invalid", "confirmation_expired"]);
-        one_code_starts_one_of_many_runs => one_of_many_runs();
-        a_renamed_job_stays_confirmed => renamed_job_stays_confirmed();
-        a_document_carries_confirmations => confirmation_in_the_document();
+        a_code_starts_only_one_of_many_concurrent_runs => one_of_many_runs();
+        renaming_a_job_does_not_invalidate_a_code => renamed_job_stays_confirmed();
+        a_job_document_can_contain_confirmations => confirmation_in_the_document();
         each_device_needs_its_own_confirmation => one_of_two_devices();
-        a_code_does_not_survive_a_change_to_the_file => check_file(changed_file);
-        a_code_does_not_survive_growth_of_the_file => check_file(longer_file);
-        a_code_does_not_survive_another_file => check_file(replaced_file);
-        a_code_does_not_survive_a_hidden_change_to_a_file => hidden_change(attach_nothing);
-        a_code_does_not_survive_a_hidden_change_to_a_backing_file => hidden_change(attach_device);
+        changing_the_file_invalidates_a_code => check_file(changed_file);
+        extending_the_file_invalidates_a_code => check_file(longer_file);
+        replacing_the_file_invalidates_a_code => check_file(replaced_file);
+        a_hidden_change_to_the_file_invalidates_a_code => hidden_change(attach_nothing);
+        a_hidden_change_to_the_backing_file_invalidates_a_code => hidden_change(attach_device);
         a_file_that_is_only_extended_is_described_as_such => extended_file();
     }
 }
@@ -632,7 +636,8 @@ mod races {
         targets_swapped_after_their_confirmation_are_not_written_to => confirmed_swaps::check(300);
     }
 
-    /// Uses more than 10,000 runs, because some swaps fail: an open loop device cannot be detached.
+    /// Starts more than 10,000 runs, because some swaps fail: an open loop device cannot be
+    /// detached.
     #[test]
     #[ignore = "takes ten minutes: make swaps"]
     fn targets_swapped_after_their_confirmation_are_not_written_to_in_10_000_swaps() {

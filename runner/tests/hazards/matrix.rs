@@ -1,6 +1,6 @@
-//! The same 4 KiB write to a hazard by fio and by leadline-runner, as root and with all permissions
-//! that Leadline has. Results are a Markdown table for docs/safety.md. Run with `make
-//! safety-matrix`.
+//! Sends the same 4 KiB write to each hazard with fio and with leadline-runner, as root and with
+//! every permission that Leadline has. The result is a Markdown table for docs/safety.md. Run it
+//! with `make safety-matrix`.
 
 use crate::{
     aliases, contents, devices_in_use as devices, files,
@@ -21,7 +21,7 @@ const BEGIN: &str = "<!-- start of the safety matrix, see `make safety-matrix` -
 const END: &str = "<!-- end of the safety matrix -->\n";
 
 struct Row {
-    /// Letter of a hazard that is known from accidents with other tools; empty for other hazards.
+    /// Letter of a hazard known from accidents with other tools; empty for other hazards.
     letter: &'static str,
     title: &'static str,
     hazard: Option<Hazard>,
@@ -263,7 +263,7 @@ fn safety_matrix() {
     assert!(lost.is_empty(), "overwritten or accepted: {lost:?}");
 }
 
-/// Results by name of the target.
+/// Results for each name of the target.
 struct Tested {
     fio: Vec<String>,
     leadline: BTreeSet<String>,
@@ -286,13 +286,13 @@ impl Tested {
                 leadline(&runner, &path, || scene.state() != before)
             })
             .collect();
-        let copies = Copies::of(&scene.kept);
+        let copies = Copies::of(&scene.protected);
         let fio = names
             .iter()
             .map(|name| {
                 let path = name.of(scene, scratch);
                 let cell = fio(&path, || scene.state() != before);
-                copies.restore(&scene.kept);
+                copies.restore(&scene.protected);
                 for device in &scene.devices {
                     let _ = run("blockdev", &["--flushbufs", text(device)]);
                 }
@@ -330,14 +330,14 @@ fn fio(path: &Path, is_changed: impl Fn() -> bool) -> String {
 fn leadline(runner: &Runner, path: &Path, is_changed: impl Fn() -> bool) -> String {
     let options = json!({"rw": "write", "io_size": "4k", "direct": 0});
     let job = job(path, length(path).min(MIB), options);
-    let answer = runner.run(&job, &[]);
-    let codes: Vec<String> = answer
+    let output = runner.run(&job, &[]);
+    let codes: Vec<String> = output
         .codes
         .iter()
         .map(|code| format!("`{code}`"))
         .collect();
     let codes = codes.join(" ");
-    match (is_changed(), answer.exit) {
+    match (is_changed(), output.exit) {
         (true, exit) => format!("**lost**, exit {exit}"),
         (false, 0) => "**accepted**, exit 0".to_string(),
         (false, exit) => format!("rejected, exit {exit}, {codes}"),

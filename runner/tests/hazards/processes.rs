@@ -1,9 +1,9 @@
-//! Blank loop devices, and files on an overlay, that another process can change although it neither
-//! mounts nor claims them: it has the device or its file open, mapped or locked. Processes that
-//! only read or that use other files must not prevent a run.
+//! Blank loop devices and overlay files in use by another process. The process neither mounts nor
+//! claims them, but has the device or its file open, mapped or locked, so it could change the data.
+//! Processes that only read, or that use other files, must not prevent a run.
 
 use crate::{
-    aliases::{self, LENGTH, Shown},
+    aliases::{self, AliasedDirectory, LENGTH},
     clean::blank_device,
     devices_in_use::{loop_on, other_node, partitioned},
     hidden,
@@ -27,7 +27,7 @@ use std::{
 
 type Built = Result<Scene, Unavailable>;
 
-/// How a process uses a file.
+/// Makes a process use a file until the returned value is dropped.
 pub(crate) type Use = fn(&Path) -> Result<Box<dyn Any>, Unavailable>;
 
 fn open_to_write(path: &Path) -> Result<File, Unavailable> {
@@ -71,21 +71,17 @@ pub(crate) fn posix_locked(path: &Path) -> Result<Box<dyn Any>, Unavailable> {
     child("posix-lock", path)
 }
 
-/// The descriptor is only in the table of one thread.
+/// Only one thread has the descriptor in its table.
 pub(crate) fn open_in_a_thread(path: &Path) -> Result<Box<dyn Any>, Unavailable> {
     child("thread", path)
 }
 
-pub(crate) fn open_in_a_process_without_its_first_thread(
-    path: &Path,
-) -> Result<Box<dyn Any>, Unavailable> {
-    child("first-thread-ends", path)
+pub(crate) fn open_after_main_thread_exit(path: &Path) -> Result<Box<dyn Any>, Unavailable> {
+    child("main-thread-exits", path)
 }
 
-pub(crate) fn mapped_in_a_process_without_its_first_thread(
-    path: &Path,
-) -> Result<Box<dyn Any>, Unavailable> {
-    child("first-thread-ends-mapped", path)
+pub(crate) fn mapped_after_main_thread_exit(path: &Path) -> Result<Box<dyn Any>, Unavailable> {
+    child("main-thread-exits-mapped", path)
 }
 
 fn script(script: &str, path: &Path) -> Result<Box<dyn Any>, Unavailable> {
@@ -95,47 +91,47 @@ fn script(script: &str, path: &Path) -> Result<Box<dyn Any>, Unavailable> {
     )?))
 }
 
-/// Environment variable for a process that uses a file. Its value is `HOW PATH`.
+/// Environment variable for a process that uses a file. Its value is `MODE PATH`.
 const USE: &str = "LEADLINE_HAZARD_USE";
 
 /// Starts this test program as a process that uses the file.
-fn child(how: &str, path: &Path) -> Result<Box<dyn Any>, Unavailable> {
+fn child(mode: &str, path: &Path) -> Result<Box<dyn Any>, Unavailable> {
     let test = ["--exact", "blank_targets_in_use::process_of_another_test"];
     let mut command = Command::new(env::current_exe().unwrap());
     command
         .args(test)
         .args(["--ignored", "--nocapture", "--test-threads=1"]);
-    let holder = Holder::wait_for(command.env(USE, format!("{how} {}", path.display())))?;
+    let holder = Holder::wait_for(command.env(USE, format!("{mode} {}", path.display())))?;
     Ok(Box::new(holder))
 }
 
-/// The process that `child` starts.
+/// Entry point of the process that `child` starts.
 pub(crate) fn process() {
-    let Ok(words) = env::var(USE) else { return };
-    let (how, path) = words.split_once(' ').unwrap();
+    let Ok(value) = env::var(USE) else { return };
+    let (mode, path) = value.split_once(' ').unwrap();
     let path = Path::new(path);
-    let file = match how {
+    let file = match mode {
         "thread" => {
-            // SAFETY: the copied descriptors are only used in this thread.
+            // SAFETY: only this thread uses the copied descriptors.
             assert_eq!(unsafe { libc::unshare(libc::CLONE_FILES) }, 0);
             open_to_write(path)
         }
-        "first-thread-ends" | "first-thread-ends-mapped" => open_to_write(path),
+        "main-thread-exits" | "main-thread-exits-mapped" => open_to_write(path),
         _ => open_to_read(path),
     };
     let file = file.unwrap();
     let mut held: Vec<Box<dyn Any>> = Vec::new();
-    match how {
+    match mode {
         "ofd-lock" => lock(&file, libc::F_OFD_SETLK),
         "posix-lock" => rustix::fs::fcntl_lock(&file, FlockOperation::LockShared).unwrap(),
-        "first-thread-ends" => end_first_thread(),
-        "first-thread-ends-mapped" => {
+        "main-thread-exits" => end_main_thread(),
+        "main-thread-exits-mapped" => {
             held.push(Box::new(LockedPages::of(&file, MIB)));
-            end_first_thread();
+            end_main_thread();
         }
         _ => {}
     }
-    if how != "first-thread-ends-mapped" {
+    if mode != "main-thread-exits-mapped" {
         held.push(Box::new(file));
     }
     std::io::stdout().write_all(b"\nready\n").unwrap();
@@ -153,15 +149,14 @@ fn lock(file: &File, command: i32) {
     assert_eq!(unsafe { libc::fcntl(descriptor, command, &lock) }, 0);
 }
 
-/// Ends the first thread of this process. The process becomes a zombie whose other threads
-/// continue.
-fn end_first_thread() {
+/// Ends the main thread of this process. It becomes a zombie, but the other threads continue.
+fn end_main_thread() {
     extern "C" fn end_thread(_: i32) {
-        // SAFETY: ends the calling thread, which only waits for this test.
+        // SAFETY: ends only the calling thread, which waits for this test.
         unsafe { libc::syscall(libc::SYS_exit, 0) };
     }
     let process = std::process::id();
-    // SAFETY: the handler only makes a system call, and the signal is sent to the first thread.
+    // SAFETY: the handler only makes a system call, and the signal is sent to the main thread.
     unsafe {
         let handler = end_thread as extern "C" fn(i32) as libc::sighandler_t;
         libc::signal(libc::SIGUSR1, handler);
@@ -177,30 +172,30 @@ fn end_first_thread() {
 }
 
 /// A blank loop device that another process uses.
-pub(crate) fn used_device(used: Use) -> impl Fn(&Scratch) -> Built {
+pub(crate) fn used_device(use_file: Use) -> impl Fn(&Scratch) -> Built {
     move |scratch| {
         let scene = blank_device(scratch)?;
-        let used = used(&scene.target)?;
+        let used = use_file(&scene.target)?;
         Ok(scene.hold(used))
     }
 }
 
-/// The process uses another node of the device.
-pub(crate) fn device_used_by_another_node(used: Use) -> impl Fn(&Scratch) -> Built {
+/// A blank loop device that another process uses through another node.
+pub(crate) fn device_used_by_another_node(use_file: Use) -> impl Fn(&Scratch) -> Built {
     move |scratch| {
         let image = scratch.image("disk.img", 32);
         let device = attach(&image, &[])?;
-        let used = used(&other_node(scratch, &device))?;
+        let used = use_file(&other_node(scratch, &device))?;
         Ok(Scene::device(scratch, &device.0, &image)
             .hold(device)
             .hold(used))
     }
 }
 
-pub(crate) fn device_on_used_file(used: Use) -> impl Fn(&Scratch) -> Built {
+pub(crate) fn device_on_used_file(use_file: Use) -> impl Fn(&Scratch) -> Built {
     move |scratch| {
         let image = sparse(&scratch.root().join("vm.img"), LENGTH);
-        let used = used(&image)?;
+        let used = use_file(&image)?;
         let device = attach(&image, &[])?;
         Ok(Scene::device(scratch, &device.0, &image)
             .hold(device)
@@ -209,10 +204,10 @@ pub(crate) fn device_on_used_file(used: Use) -> impl Fn(&Scratch) -> Built {
 }
 
 /// A disk with a partition that another process uses.
-pub(crate) fn disk_with_used_partition(used: Use) -> impl Fn(&Scratch) -> Built {
+pub(crate) fn disk_with_used_partition(use_file: Use) -> impl Fn(&Scratch) -> Built {
     move |scratch| {
         let (image, device, partition) = partitioned(scratch)?;
-        let used = used(&partition)?;
+        let used = use_file(&partition)?;
         Ok(Scene::device(scratch, &device.0, &image)
             .hold(device)
             .hold(used))
@@ -220,10 +215,10 @@ pub(crate) fn disk_with_used_partition(used: Use) -> impl Fn(&Scratch) -> Built 
 }
 
 /// A partition of a disk that another process uses.
-pub(crate) fn partition_of_used_disk(used: Use) -> impl Fn(&Scratch) -> Built {
+pub(crate) fn partition_of_used_disk(use_file: Use) -> impl Fn(&Scratch) -> Built {
     move |scratch| {
         let (image, device, partition) = partitioned(scratch)?;
-        let used = used(Path::new(&device.0))?;
+        let used = use_file(Path::new(&device.0))?;
         Ok(Scene::device(scratch, &partition, &image)
             .hold(device)
             .hold(used))
@@ -231,46 +226,51 @@ pub(crate) fn partition_of_used_disk(used: Use) -> impl Fn(&Scratch) -> Built {
 }
 
 /// A loop device on a device that another process uses.
-pub(crate) fn device_on_used_device(used: Use) -> impl Fn(&Scratch) -> Built {
+pub(crate) fn device_on_used_device(use_file: Use) -> impl Fn(&Scratch) -> Built {
     move |scratch| {
         let image = scratch.image("disk.img", 32);
         let lower = attach(&image, &[])?;
-        let used = used(Path::new(&lower.0))?;
+        let used = use_file(Path::new(&lower.0))?;
         loop_on(scratch, &image, lower, used)
     }
 }
 
-type MakeOverlay = fn(&Scratch) -> Result<Shown, Unavailable>;
+type MakeOverlay = fn(&Scratch) -> Result<AliasedDirectory, Unavailable>;
 
 /// A loop device on a file in the upper layer; another process uses it through the overlay.
 pub(crate) fn device_on_file_used_through(
     overlay: MakeOverlay,
-    used: Use,
+    use_file: Use,
 ) -> impl Fn(&Scratch) -> Built {
     move |scratch| {
-        let shown = overlay(scratch)?;
-        let [real, file] = shown.file();
-        on(scratch, shown, &real, used(&file)?)
+        let directory = overlay(scratch)?;
+        let [real, file] = directory.file();
+        device_on(scratch, directory, &real, use_file(&file)?)
     }
 }
 
 /// A loop device on a file of an overlay; another process uses the file in the upper layer.
 pub(crate) fn device_on_file_used_below(
     overlay: MakeOverlay,
-    used: Use,
+    use_file: Use,
 ) -> impl Fn(&Scratch) -> Built {
     move |scratch| {
-        let shown = overlay(scratch)?;
-        let [real, file] = shown.file();
-        on(scratch, shown, &file, used(&real)?)
+        let directory = overlay(scratch)?;
+        let [real, file] = directory.file();
+        device_on(scratch, directory, &file, use_file(&real)?)
     }
 }
 
-fn on(scratch: &Scratch, of: Shown, target: &Path, used: Box<dyn Any>) -> Built {
+fn device_on(
+    scratch: &Scratch,
+    directory: AliasedDirectory,
+    target: &Path,
+    used: Box<dyn Any>,
+) -> Built {
     let device = attach(target, &[])?;
-    let scene = Scene::device(scratch, &device.0, target).keeps(&of.real);
+    let scene = Scene::device(scratch, &device.0, target).protect(&directory.real);
     let scene = scene.under(target.parent().unwrap());
-    Ok(scene.hold(of.held).hold(device).hold(used))
+    Ok(scene.hold(directory.held).hold(device).hold(used))
 }
 
 /// The overlay is mounted only in the namespace of the other process, as in a container.
@@ -293,14 +293,14 @@ pub(crate) fn device_on_file_open_in_a_container(scratch: &Scratch) -> Built {
 }
 
 /// A file of an overlay; another process uses it in the upper layer.
-pub(crate) fn file_used_below(overlay: MakeOverlay, used: Use) -> impl Fn(&Scratch) -> Built {
+pub(crate) fn file_used_below(overlay: MakeOverlay, use_file: Use) -> impl Fn(&Scratch) -> Built {
     move |scratch| {
-        let shown = overlay(scratch)?;
-        let [real, file] = shown.file();
-        let used = used(&real)?;
-        let scene = Scene::file(scratch, &file).keeps(&shown.real);
-        let scene = scene.under(&shown.shown);
-        Ok(scene.hold(shown.held).hold(used))
+        let directory = overlay(scratch)?;
+        let [real, file] = directory.file();
+        let used = use_file(&real)?;
+        let scene = Scene::file(scratch, &file).protect(&directory.real);
+        let scene = scene.under(&directory.alias);
+        Ok(scene.hold(directory.held).hold(used))
     }
 }
 
@@ -308,7 +308,7 @@ pub(crate) fn read(path: &Path) -> Result<Box<dyn Any>, Unavailable> {
     script("exec 7<PATH", path)
 }
 
-/// A shared mapping through a descriptor that is not writable.
+/// A shared mapping through a read-only descriptor.
 pub(crate) fn read_through_a_mapping(path: &Path) -> Result<Box<dyn Any>, Unavailable> {
     let pages = LockedPages::of(&open_to_read(path)?, MIB);
     Ok(Box::new(pages))
@@ -331,33 +331,33 @@ pub(crate) fn device_next_to_an_open_one(scratch: &Scratch) -> Built {
 
 /// Another file of the same length is open through an overlay.
 pub(crate) fn device_as_long_as_an_open_overlay_file(scratch: &Scratch) -> Built {
-    let shown = aliases::overlay(scratch)?;
-    let [_, file] = shown.file();
+    let directory = aliases::overlay(scratch)?;
+    let [_, file] = directory.file();
     let used = open(&file)?;
     let image = sparse(&scratch.root().join("vm.img"), LENGTH);
     let device = attach(&image, &[])?;
     let scene = Scene::device(scratch, &device.0, &image);
-    Ok(scene.hold(shown.held).hold(device).hold(used))
+    Ok(scene.hold(directory.held).hold(device).hold(used))
 }
 
 /// The FUSE server has the file open for writing, because the loop driver does.
 pub(crate) fn device_on_a_file_through_fuse(scratch: &Scratch) -> Built {
-    let shown = aliases::fuse(scratch)?;
-    let [_, file] = shown.file();
-    on(scratch, shown, &file, Box::new(()))
+    let directory = aliases::fuse(scratch)?;
+    let [_, file] = directory.file();
+    device_on(scratch, directory, &file, Box::new(()))
 }
 
-/// A new file on an overlay, next to an open file of its length.
+/// A new file on an overlay, next to an open file of the same length.
 pub(crate) fn new_file_on_an_overlay(scratch: &Scratch) -> Built {
     let (merged, mounted) = hidden::overlay(scratch)?;
     let other = sparse(&scratch.at("upper/other"), MIB);
     let used = open(&other)?;
     let scene = Scene::file(scratch, &merged.join("new")).sized(MIB);
-    let scene = scene.under(&merged).keeps(&merged);
+    let scene = scene.under(&merged).protect(&merged);
     Ok(scene.hold(mounted).hold(used))
 }
 
-/// Another run of Leadline reads the device.
+/// Another Leadline run reads the device.
 pub(crate) fn device_that_a_run_reads(scratch: &Scratch) -> Built {
     let scene = blank_device(scratch)?;
     let options = json!({"rw": "randread", "time_based": 1, "runtime": "4s"});
@@ -368,7 +368,7 @@ pub(crate) fn device_that_a_run_reads(scratch: &Scratch) -> Built {
     Ok(scene.hold(Run(reader)))
 }
 
-/// A run, ended on drop.
+/// A run; drop waits until it ends.
 struct Run(std::process::Child);
 
 impl Drop for Run {
@@ -380,14 +380,14 @@ impl Drop for Run {
 /// Waits until the child of a launcher has the device open.
 fn wait_for_opener(launcher: u32, device: &Path) -> Result<(), Unavailable> {
     let children = format!("/proc/{launcher}/task/{launcher}/children");
-    let has_open = || {
+    let is_open = || {
         let child = fs::read_to_string(&children).unwrap_or_default();
         let entries = fs::read_dir(format!("/proc/{}/fd", child.trim()));
         let mut entries = entries.into_iter().flatten().flatten();
         entries.any(|entry| fs::read_link(entry.path()).is_ok_and(|link| link == device))
     };
     for _ in 0..400 {
-        if has_open() {
+        if is_open() {
             return Ok(());
         }
         sleep(Duration::from_millis(5));
@@ -395,7 +395,7 @@ fn wait_for_opener(launcher: u32, device: &Path) -> Result<(), Unavailable> {
     Err("the run did not open the device".into())
 }
 
-/// A problem names the process and how it uses the target.
+/// The problem names the process and describes how it uses the target.
 pub(crate) fn check_message() {
     let scratch = Scratch::new();
     let image = scratch.image("disk.img", 32);

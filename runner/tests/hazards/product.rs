@@ -1,4 +1,4 @@
-//! Names of a target, kinds of writes, engines and modes, and jobs for their combinations.
+//! Target names, kinds of writes, engines and modes, and a job for each combination.
 
 use crate::scene::{MIB, Scene, Scratch};
 use rustix::fs::{FileType, Mode};
@@ -45,8 +45,8 @@ pub(crate) const FILE_NAMES: &[Name] = &[
 ];
 
 impl Name {
-    /// Returns a path of this kind to the target, and creates the links that it needs. Symlinks to
-    /// files are under the root.
+    /// Creates the required links and returns a path of this kind to the target. Symlinks to files
+    /// are under the root.
     pub(crate) fn of(self, scene: &Scene, scratch: &Scratch) -> PathBuf {
         let target = &scene.target;
         let links = scratch.directory("names");
@@ -122,7 +122,7 @@ pub(crate) enum Kind {
     RandTrim,
     /// Writes to the second half.
     UpperHalf,
-    /// Several workers.
+    /// Multiple workers.
     Workers,
     /// The second of two jobs; the first one writes to another, new file.
     SecondJob,
@@ -196,13 +196,13 @@ impl Kind {
 }
 
 impl Kind {
-    /// Whether the jobs read. Such jobs write, at most, data that does not exist yet.
-    pub(crate) fn reads(self) -> bool {
+    /// Whether these are read jobs, which may write, but only where no data exists yet.
+    pub(crate) fn is_read(self) -> bool {
         matches!(self, Self::Layout | Self::Overwrite | Self::Written)
     }
 }
 
-/// One combination, which results in one job.
+/// One combination, for one job.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Case {
     pub name: Name,
@@ -242,7 +242,7 @@ impl Case {
     }
 }
 
-/// A short job; without `size` if it is 0.
+/// A short job. If `size` is 0, the job has no `size` option.
 pub(crate) fn job(path: &Path, size: u64, changes: Value) -> Value {
     let filename = path.to_str().unwrap().replace(':', "\\:");
     let mut job = json!({"name": "hazard", "filename": filename, "bs": "4k", "direct": 1,

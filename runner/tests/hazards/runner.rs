@@ -9,13 +9,13 @@ use std::{
     process::{Child, Command, Output, Stdio},
 };
 
-/// Time limit of an invocation in seconds. Opening a leased file blocks for 45 s if the guard does
+/// Time limit of an invocation, in seconds. Opening a leased file blocks for 45 s if the guard does
 /// not prevent it.
 const LIMIT: &str = "5";
 
 const ALLOWED: &str = "LEADLINE_ALLOW_RAW_WRITE";
 
-/// How to start the runner.
+/// Configuration of an invocation.
 #[derive(Clone, Default)]
 pub(crate) struct Runner {
     pub roots: Vec<PathBuf>,
@@ -24,18 +24,18 @@ pub(crate) struct Runner {
     pub allowed: Vec<String>,
 }
 
-/// Result of a plan or run.
+/// Output of a plan or run.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct RunnerOutput {
     pub exit: i32,
     /// Codes of all problems, in order.
     pub codes: Vec<String>,
-    /// The plan for `plan`, the last event for `run`.
+    /// The plan (`plan`), or the last event (`run`).
     pub json: Value,
     pub stderr: String,
 }
 
-impl Answer {
+impl RunnerOutput {
     fn new(output: &Output, json: Value) -> Self {
         let problems = json["problems"].as_array();
         let code = |problem: &Value| problem["code"].as_str().unwrap_or_default().to_string();
@@ -55,22 +55,22 @@ impl Answer {
         self.codes.iter().any(|found| found == code)
     }
 
-    pub(crate) fn rejected(&self) -> bool {
+    pub(crate) fn is_rejected(&self) -> bool {
         self.exit == 3
     }
 
-    /// `TEXT@CODE` of each confirmation that a plan requires.
+    /// Confirmations that the plan requires, as `TEXT@CODE`.
     pub(crate) fn confirmations(&self) -> Vec<String> {
-        let of = |entry: &Value| {
+        let format_entry = |entry: &Value| {
             let part = |name: &str| entry[name].as_str().unwrap_or_default().to_string();
             format!("{}@{}", part("text"), part("code"))
         };
         let listed = self.json["confirmations"].as_array();
-        listed.into_iter().flatten().map(of).collect()
+        listed.into_iter().flatten().map(format_entry).collect()
     }
 }
 
-impl std::fmt::Display for Answer {
+impl std::fmt::Display for RunnerOutput {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let codes = self.codes.join("+");
         match self.exit {
@@ -88,42 +88,45 @@ impl Runner {
         }
     }
 
-    pub(crate) fn plan(&self, job: &Value) -> Answer {
+    pub(crate) fn plan(&self, job: &Value) -> RunnerOutput {
         let output = self.call("plan", &["--json"], job);
         let json = serde_json::from_slice(&output.stdout).unwrap_or_default();
-        Answer::new(&output, json)
+        RunnerOutput::new(&output, json)
     }
 
-    pub(crate) fn run(&self, job: &Value, confirmations: &[String]) -> Answer {
+    pub(crate) fn run(&self, job: &Value, confirmations: &[String]) -> RunnerOutput {
         let confirm = confirmations.iter().flat_map(|text| ["--confirm", text]);
         let args: Vec<&str> = confirm.chain(["--events"]).collect();
         let output = self.call("run", &args, job);
-        Answer::new(&output, last_event(&output))
+        RunnerOutput::new(&output, last_event(&output))
     }
 
-    /// Plans, then runs with the confirmations that the plan requires.
-    pub(crate) fn run_confirmed(&self, job: &Value) -> Answer {
+    /// Runs with the confirmations that the plan requires.
+    pub(crate) fn run_confirmed(&self, job: &Value) -> RunnerOutput {
         self.run(job, &self.plan(job).confirmations())
     }
 
-    fn call(&self, verb: &str, args: &[&str], job: &Value) -> Output {
-        let mut child = self.start(verb, args);
+    fn call(&self, subcommand: &str, args: &[&str], job: &Value) -> Output {
+        let mut child = self.start(subcommand, args);
         send(&mut child, job);
         child.wait_with_output().unwrap()
     }
 
     /// Starts the runner without sending its job.
-    pub(crate) fn start(&self, verb: &str, args: &[&str]) -> Child {
-        let mut command = self.command(verb, args);
+    pub(crate) fn start(&self, subcommand: &str, args: &[&str]) -> Child {
+        let mut command = self.command(subcommand, args);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         command.stderr(Stdio::piped()).spawn().unwrap()
     }
 
-    fn command(&self, verb: &str, args: &[&str]) -> Command {
+    fn command(&self, subcommand: &str, args: &[&str]) -> Command {
         let program = program::runner().get_program().to_os_string();
         let mut command = Command::new("timeout");
         command.args(["--kill-after=1", LIMIT]);
-        command.args(&self.launcher).arg(program).args([verb, "-"]);
+        command
+            .args(&self.launcher)
+            .arg(program)
+            .args([subcommand, "-"]);
         command.args(args);
         for root in &self.roots {
             command.arg("--target-root").arg(root);

@@ -16,16 +16,16 @@ use std::{
 
 pub(crate) const MIB: u64 = 1 << 20;
 
-/// Reason that a hazard is not possible on this host.
+/// Reason why a hazard cannot be created on this host.
 pub(crate) type Unavailable = String;
 
-/// The directories of one test: a target root, and everything else.
+/// The directories of one test: a target root, and a directory outside it.
 pub(crate) struct Scratch {
     directory: tempfile::TempDir,
 }
 
 impl Scratch {
-    /// Directories that every user can enter.
+    /// Creates directories that every user can enter.
     pub(crate) fn new() -> Self {
         let directory = scratch::directory();
         let scratch = Self { directory };
@@ -59,17 +59,17 @@ impl Scratch {
         self.at("outside")
     }
 
-    /// A sparse file under the root.
+    /// Creates a sparse file under the root.
     pub(crate) fn image(&self, name: &str, mib: u64) -> PathBuf {
         sparse(&self.root().join(name), mib * MIB)
     }
 
-    /// A file under the root with data that is not from Leadline.
+    /// Creates a file under the root that Leadline does not own.
     pub(crate) fn foreign_file(&self, name: &str) -> PathBuf {
         foreign(&self.root().join(name))
     }
 
-    /// A file outside the root with data that is not from Leadline.
+    /// Creates a file outside the root that Leadline does not own.
     pub(crate) fn victim(&self) -> PathBuf {
         foreign(&self.outside().join("victim"))
     }
@@ -79,7 +79,7 @@ pub(crate) struct Scene {
     /// File or device that the job uses as its target.
     pub target: PathBuf,
     /// Files and directories whose bytes must not change.
-    pub kept: Vec<PathBuf>,
+    pub protected: Vec<PathBuf>,
     /// Devices whose page cache must be dropped before these bytes are read.
     pub devices: Vec<PathBuf>,
     pub roots: Vec<PathBuf>,
@@ -95,7 +95,7 @@ impl Scene {
     /// A scene whose target is a device on an image.
     pub(crate) fn device(scratch: &Scratch, target: impl AsRef<Path>, image: &Path) -> Self {
         let mut scene = Self::file(scratch, target.as_ref());
-        scene.kept = vec![image.to_path_buf()];
+        scene.protected = vec![image.to_path_buf()];
         scene.devices = vec![target.as_ref().to_path_buf()];
         scene
     }
@@ -104,7 +104,7 @@ impl Scene {
     pub(crate) fn file(scratch: &Scratch, target: &Path) -> Self {
         Self {
             target: target.to_path_buf(),
-            kept: vec![scratch.root(), scratch.outside()],
+            protected: vec![scratch.root(), scratch.outside()],
             devices: Vec::new(),
             roots: vec![scratch.root()],
             launcher: Vec::new(),
@@ -119,14 +119,14 @@ impl Scene {
         self
     }
 
-    pub(crate) fn launched_by(mut self, words: &[&str]) -> Self {
-        self.launcher = words.iter().map(ToString::to_string).collect();
+    pub(crate) fn launched_by(mut self, command: &[&str]) -> Self {
+        self.launcher = command.iter().map(ToString::to_string).collect();
         self
     }
 
-    /// Also compares the bytes of this file or directory.
-    pub(crate) fn keeps(mut self, path: &Path) -> Self {
-        self.kept.push(path.to_path_buf());
+    /// Requires that the bytes of this file or directory also do not change.
+    pub(crate) fn protect(mut self, path: &Path) -> Self {
+        self.protected.push(path.to_path_buf());
         self
     }
 
@@ -147,7 +147,7 @@ impl Scene {
                 let _ = device.sync_all();
             }
         }
-        fingerprint::of(&self.kept)
+        fingerprint::of(&self.protected)
     }
 
     /// State after the hazard's filesystems have become idle.
@@ -171,7 +171,7 @@ impl Drop for Scene {
     }
 }
 
-/// Length of a file or device in bytes, 0 if it has none.
+/// Length of a file or device in bytes; 0 for anything else.
 pub(crate) fn length(path: &Path) -> u64 {
     let is_storage = |file_type: fs::FileType| {
         use std::os::unix::fs::FileTypeExt;
@@ -196,7 +196,7 @@ pub(crate) fn foreign(path: &Path) -> PathBuf {
     path.to_path_buf()
 }
 
-/// Random bytes that are not zero and are the same in every test run.
+/// Pseudorandom nonzero bytes, the same in every test run.
 pub(crate) fn noise(bytes: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut next = || {
@@ -250,8 +250,8 @@ pub(crate) fn text(path: &Path) -> &str {
 pub(crate) struct Undo(Vec<String>);
 
 impl Undo {
-    pub(crate) fn with(words: &[&str]) -> Self {
-        Self(words.iter().map(ToString::to_string).collect())
+    pub(crate) fn with(command: &[&str]) -> Self {
+        Self(command.iter().map(ToString::to_string).collect())
     }
 }
 
@@ -277,8 +277,9 @@ pub(crate) fn zram(size: &str) -> Result<(PathBuf, Undo), Unavailable> {
     Ok((PathBuf::from(format!("/dev/zram{number}")), remove))
 }
 
-/// Swap space in memory, which the kernel prefers to a hazard's swap space. Otherwise, pages of
-/// other processes could be swapped out to the hazard, and would be lost if the guard failed.
+/// Activates swap space in memory, which the kernel prefers to a hazard's swap space. Otherwise,
+/// the kernel could swap out pages of other processes to the hazard, and they would be lost if the
+/// guard failed.
 pub(crate) fn preferred_swap() -> Result<Vec<Undo>, Unavailable> {
     let (device, remove) = zram("4G")?;
     run("mkswap", &[text(&device)])?;
@@ -301,11 +302,11 @@ impl Holder {
     /// Starts a shell script through `launcher`; the script prints `ready` and waits.
     pub(crate) fn start(launcher: &[&str], script: &str) -> Result<Self, Unavailable> {
         let script = format!("{script} && echo ready && exec sleep 1000");
-        let words = [launcher, &["sh", "-c", &script]].concat();
+        let command = [launcher, &["sh", "-c", &script]].concat();
         Self::wait_for(
             Command::new("setpriv")
                 .args(["--pdeathsig", "KILL"])
-                .args(words),
+                .args(command),
         )
         .map_err(|error| format!("cannot run {script}: {error}"))
     }
@@ -319,7 +320,7 @@ impl Holder {
         if stdout.lines().any(is_ready) {
             Ok(holder)
         } else {
-            Err("the program has ended".into())
+            Err("the program exited before it was ready".into())
         }
     }
 
@@ -335,5 +336,5 @@ impl Drop for Holder {
     }
 }
 
-/// Runs a program in a separate mount namespace.
+/// Command that runs a program in a separate mount namespace.
 pub(crate) const NAMESPACE: [&str; 4] = ["unshare", "--mount", "--propagation", "private"];

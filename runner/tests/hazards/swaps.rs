@@ -19,7 +19,7 @@ use std::{
     time::Duration,
 };
 
-/// Number of files of a job. While the first one is laid out, the other ones are swapped.
+/// Files per job. While the first one is laid out, the others are swapped.
 const FILES: usize = 4;
 
 /// During the layout, swaps files for hard links to a file outside the root, and back.
@@ -38,11 +38,11 @@ pub(crate) fn hard_links_during_layout(runs: usize) {
     assert!(swaps > runs, "only {swaps} swaps");
     assert_eq!(
         wrong, 0,
-        "of {runs} runs wrote to the wrong file ({swaps} swaps)"
+        "number of runs, of {runs}, that wrote to the wrong file ({swaps} swaps)"
     );
 }
 
-/// Returns how often files were swapped.
+/// Runs a job, swaps its files during the layout, and returns the number of swaps.
 fn layout_with_swaps(scratch: &Scratch, victim: &Path, round: usize) -> usize {
     let files: Vec<PathBuf> = (0..FILES)
         .map(|file| scratch.root().join(format!("{round}-{file}")))
@@ -214,7 +214,7 @@ pub(crate) fn directories_below_the_root(runs: usize) {
     assert_eq!(fingerprint::of(&[scratch.outside()]), before);
 }
 
-/// Empty, so that no confirmation protects it.
+/// Creates an empty file outside the root, so that overwriting it requires no confirmation.
 fn prepare_other_directory(scratch: &Scratch) -> String {
     fs::write(scratch.outside().join("victim"), "").unwrap();
     fingerprint::of(&[scratch.outside()])
@@ -229,7 +229,7 @@ fn replace_root(scratch: &Scratch) {
     symlink(scratch.outside(), scratch.root()).unwrap();
 }
 
-/// Waits until the runner, a child of `timeout`, waits for its standard input.
+/// Waits until the runner, which is a child of `timeout`, reads its standard input.
 fn wait_until_stdin_is_read(child: &Child) {
     let reading = format!("{} 0x0 ", libc::SYS_read);
     let children = format!("/proc/{0}/task/{0}/children", child.id());
@@ -241,5 +241,5 @@ fn wait_until_stdin_is_read(child: &Child) {
         }
         thread::sleep(Duration::from_millis(5));
     }
-    panic!("the runner does not read its job");
+    panic!("the runner does not read its standard input");
 }

@@ -1,4 +1,4 @@
-//! Table of results, with one line per hazard, in the file named by `LEADLINE_HAZARD_TABLE`.
+//! The result table: one line per hazard, in the file named by `LEADLINE_HAZARD_TABLE`.
 
 use crate::hazard::Outcome;
 use std::{collections::BTreeSet, fs::File, io::Write};

@@ -41,7 +41,7 @@ pub(crate) fn in_a_large_sparse_file(scratch: &Scratch) -> Built {
     let target = scratch.image("sparse.img", 512);
     write_at(&target, 203 * MIB + (12 << 10), &noise(4096));
     let mut scene = Scene::file(scratch, &target);
-    scene.kept = vec![target];
+    scene.protected = vec![target];
     Ok(scene)
 }
 
