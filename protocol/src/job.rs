@@ -405,7 +405,7 @@ options! {
         random_generator: RandomGenerator,
         /// Submit I/Os from the worker (inline) or from other threads (offload). No effect: due I/Os are submitted while others are in flight, and latencies are also measured from the intended start.
         io_submit_mode: SubmitMode,
-        /// Number of threads that verify blocks. No effect: blocks are verified after the measurement.
+        /// Number of threads that verify blocks. No effect: one thread checks the blocks after the measurement, and workers check those of verify_backlog.
         verify_async: u32,
         /// Write bad blocks to files. No effect: the report lists the offset and damage of each bad block.
         verify_dump: bool,

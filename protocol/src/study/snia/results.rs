@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct SniaResults {
     pub test: SniaTestName,
-    /// Never claims compliance: only SNIA can.
+    /// Does not claim compliance with the specification.
     pub label: String,
     pub state: SniaState,
     /// The state, in one sentence.
