@@ -34,7 +34,7 @@ pub struct Args {
     /// Duration of each measurement in seconds.
     #[arg(long, default_value_t = 2)]
     pub seconds: u32,
-    /// The runner [default: the one built next to this program].
+    /// Path to the runner [default: the one next to this program].
     #[arg(long, value_name = "PATH")]
     runner: Option<PathBuf>,
     /// Also compare with another build of the runner (repeatable).
@@ -43,7 +43,7 @@ pub struct Args {
     /// Also compare with probes=0, to measure the cost of verdicts.
     #[arg(long)]
     without_probes: bool,
-    /// The fio program.
+    /// Path to fio.
     #[arg(long, value_name = "PATH", default_value = "fio")]
     pub fio: PathBuf,
     /// Do not run fio.
@@ -101,7 +101,7 @@ impl Args {
             .collect())
     }
 
-    /// Returns fio with its defaults and one tuned fio per combination of batch sizes; none with
+    /// Returns default fio and one tuned fio per combination of batch sizes, or nothing with
     /// `--no-fio`.
     pub fn fio_contenders(&self, work: &Work) -> (Option<Fio>, Vec<Fio>) {
         let fio = |tuning| Fio {

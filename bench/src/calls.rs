@@ -13,9 +13,9 @@ const EVENTS: &str =
 pub fn count(cpus: &str, invocation: &Invocation) -> Result<Option<(String, f64)>> {
     let counts = NamedTempFile::new()?;
     let path = counts.path().to_string_lossy();
-    let under = ["stat", "-x,", "-o", path.as_ref(), "-e", EVENTS, "--"].map(String::from);
+    let perf_args = ["stat", "-x,", "-o", path.as_ref(), "-e", EVENTS, "--"].map(String::from);
     let program = invocation.program.to_string_lossy().into_owned();
-    let args = under
+    let args = perf_args
         .into_iter()
         .chain([program])
         .chain(invocation.args.iter().cloned())
@@ -33,7 +33,8 @@ pub fn count(cpus: &str, invocation: &Invocation) -> Result<Option<(String, f64)
     Ok(sum(&read_to_string(counts.path())?).map(|calls| (output, calls)))
 }
 
-/// Adds up the counts in perf's lines `count,unit,event,...`; `None` if an event was not counted.
+/// Adds up the counts in perf's CSV lines (`count,unit,event,...`); `None` if an event was not
+/// counted.
 fn sum(text: &str) -> Option<f64> {
     text.lines()
         .filter(|line| line.contains("syscalls:"))

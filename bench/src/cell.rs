@@ -239,7 +239,7 @@ mod tests {
                 .filter(|cell| cell.group == Group::Quick)
                 .count()
                 <= 6,
-            "make bench takes a few minutes"
+            "make bench must finish within a few minutes"
         );
     }
 }

@@ -1,5 +1,5 @@
-//! Runs a program on given CPUs. wait4(2) returns the CPU time and context switches of the program
-//! and its children, the same way for every contender.
+//! Runs a program pinned to CPUs. Its CPU time and context switches, including those of its
+//! children, come from wait4(2), so all contenders are measured the same way.
 
 use anyhow::{Context, Result, bail};
 use std::{
@@ -53,7 +53,7 @@ pub fn run(cpus: &str, invocation: &Invocation) -> Result<(String, Cost)> {
     let (status, cost) = wait(child.id())?;
     if !status.success() {
         bail!(
-            "{program} ended with {status}: {}{output}",
+            "{program} failed with {status}: {}{output}",
             read_to_string(errors.path())?.trim()
         );
     }
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn returns_stdout_and_cost_of_the_program() {
+    fn returns_stdout_and_cost() {
         let (output, cost) =
             shell("cat; i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done").unwrap();
         assert_eq!(output, "in");
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn error_contains_stderr_of_the_program() {
+    fn error_includes_stderr() {
         let error = shell("echo why >&2; exit 3").unwrap_err().to_string();
         assert!(
             error.contains("exit status: 3") && error.contains("why"),

@@ -14,7 +14,7 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug)]
 pub struct Counts {
     pub ios: f64,
-    /// Value that the program reports.
+    /// As reported by the program.
     pub iops: f64,
     /// By Little's law (IOPS × mean latency); `None` if the program records no latency.
     pub achieved_depth: Option<f64>,
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn batch_sizes_are_distinct() {
-        let tries = |name: &str| {
+        let counts = |name: &str| {
             let cell = Cell::all()
                 .into_iter()
                 .find(|cell| cell.name == name)
@@ -99,9 +99,9 @@ mod tests {
                 Batch::equal_sizes(&cell.work).len(),
             )
         };
-        assert_eq!(tries("hot16m-d1"), (1, 1));
-        assert_eq!(tries("hot16m-psync"), (1, 1));
-        assert_eq!(tries("file-d8"), (9, 3));
-        assert_eq!(tries("hot16m-d32"), (9, 3));
+        assert_eq!(counts("hot16m-d1"), (1, 1));
+        assert_eq!(counts("hot16m-psync"), (1, 1));
+        assert_eq!(counts("file-d8"), (9, 3));
+        assert_eq!(counts("hot16m-d32"), (9, 3));
     }
 }

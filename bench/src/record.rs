@@ -77,16 +77,16 @@ impl Summary {
         let all = |pick: fn(&RoundValues) -> f64| values.iter().map(pick).collect::<Vec<f64>>();
         let median_of = |pick| median::median(&all(pick));
         let rates = all(|values| values.iops);
-        let (iops, most) = (
+        let (iops, max) = (
             median::interval(&rates),
             rates.iter().copied().fold(0.0, f64::max),
         );
-        let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
+        let min = rates.iter().copied().fold(f64::INFINITY, f64::min);
         let depths: Option<Vec<f64>> = values.iter().map(|values| values.achieved_depth).collect();
         Self {
             command,
             iops,
-            spread_percent: (most - least) / iops.value * 100.0,
+            spread_percent: (max - min) / iops.value * 100.0,
             user_ns_per_io: median_of(|values| values.user_ns_per_io),
             system_ns_per_io: median_of(|values| values.system_ns_per_io),
             context_switches_per_second: median_of(|values| values.context_switches_per_second),

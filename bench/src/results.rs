@@ -28,13 +28,13 @@ impl Results {
 
     pub fn add(&mut self, record: Record) -> Result<()> {
         #[derive(Serialize)]
-        struct Written<'a> {
+        struct ResultFile<'a> {
             host: &'a Host,
             #[serde(flatten)]
             record: &'a Record,
         }
         table::print(&record)?;
-        let text = serde_json::to_string_pretty(&Written {
+        let text = serde_json::to_string_pretty(&ResultFile {
             host: &self.host,
             record: &record,
         })?;
@@ -59,6 +59,6 @@ impl Results {
             &path,
             table::markdown(&self.host, &self.records, &self.skipped),
         )?;
-        table::line(&format!("[bench] written: {}", path.display()))
+        table::line(&format!("[bench] wrote {}", path.display()))
     }
 }

@@ -26,7 +26,7 @@ use std::{
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct RoundValues {
     pub iops: f64,
-    /// User CPU time per I/O in ns, without the start-up cost.
+    /// User CPU time per I/O in ns, excluding the start-up cost.
     pub user_ns_per_io: f64,
     pub system_ns_per_io: f64,
     pub context_switches_per_second: f64,
@@ -69,7 +69,7 @@ pub fn run(
         .iter()
         .map(|contender| calls(&**contender))
         .collect::<Result<BTreeMap<_, _>>>()?;
-    let starts = contenders
+    let start_costs = contenders
         .iter()
         .map(|contender| bench.start_cost(&**contender))
         .collect::<Result<Vec<_>>>()?;
@@ -84,7 +84,7 @@ pub fn run(
             values
                 .entry(contender.name())
                 .or_default()
-                .push(bench.values(contender, &starts[number])?);
+                .push(bench.values(contender, &start_costs[number])?);
         }
     }
     let commands = contenders
@@ -138,18 +138,18 @@ impl Bench<'_> {
 
     /// Returns the candidate with the highest IOPS in a short run.
     fn best<C: Contender>(&self, candidates: Vec<C>) -> Result<Option<C>> {
-        let able: Vec<C> = candidates
+        let supported: Vec<C> = candidates
             .into_iter()
             .filter(|candidate| candidate.supports(self.work, PREPASS_LENGTH))
             .collect();
-        if able.len() < 2 {
-            return Ok(able.into_iter().next());
+        if supported.len() < 2 {
+            return Ok(supported.into_iter().next());
         }
-        let rates = able
+        let rates = supported
             .iter()
             .map(|candidate| Ok(self.measure(candidate, PREPASS_LENGTH)?.0.iops))
             .collect::<Result<Vec<f64>>>()?;
-        Ok(able
+        Ok(supported
             .into_iter()
             .zip(rates)
             .max_by(|a, b| a.1.total_cmp(&b.1))
@@ -195,12 +195,12 @@ impl Bench<'_> {
 
     fn measure(&self, contender: &dyn Contender, length: Length) -> Result<(Counts, Cost)> {
         let (cpus, invocation) = self.prepare(contender, length)?;
-        let ended = run_child(&cpus, &invocation);
+        let result = run_child(&cpus, &invocation);
         ensure!(
             !self.interrupted.load(Ordering::Relaxed),
             "interrupted; all targets were removed"
         );
-        let (output, cost) = ended?;
+        let (output, cost) = result?;
         Ok((contender.parse(&output, length)?, cost))
     }
 
@@ -225,21 +225,21 @@ impl Bench<'_> {
             &self.target.path().to_string_lossy(),
             self.length(),
         );
-        let fed = invocation
+        let input = invocation
             .input
             .map(|input| format!("echo '{input}' | "))
             .unwrap_or_default();
         let cpus = self.args.cpu_list(self.work.numjobs);
         format!(
-            "{fed}taskset -c {cpus} {} {}",
+            "{input}taskset -c {cpus} {} {}",
             invocation.program.display(),
             invocation.args.join(" ")
         )
     }
 }
 
-/// Label of the Leadline build to compare with: with repeating offsets if the contender's may
-/// repeat. `None` if the contender is Leadline.
+/// Label of the Leadline build that the contender is compared with: the one with repeating offsets
+/// if the contender's offsets may repeat. `None` if the contender is Leadline.
 fn reference_build(
     contender: &dyn Contender,
     values: &BTreeMap<String, Vec<RoundValues>>,

@@ -19,14 +19,14 @@ pub fn list(cells: &[Cell]) -> Result<()> {
             target,
             work,
         } = cell;
-        let how = if work.direct { "direct" } else { "buffered" };
+        let io_mode = if work.direct { "direct" } else { "buffered" };
         let (group, rw, engine) = (
             format!("{group:?}").to_lowercase(),
             work.rw.as_str(),
             work.ioengine.as_str(),
         );
         line(&format!(
-            "{name:22} {group:6} {engine} {rw} bs={} iodepth={} {how} numjobs={} on {target:?}",
+            "{name:22} {group:6} {engine} {rw} bs={} iodepth={} {io_mode} numjobs={} on {target:?}",
             work.bs, work.iodepth, work.numjobs
         ))
     })

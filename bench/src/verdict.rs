@@ -1,4 +1,4 @@
-//! Determines which contender is faster from the interval of the ratios.
+//! Determines which contender is faster, based on the interval of the IOPS ratios.
 
 use leadline_stats::Estimate;
 use serde::Serialize;

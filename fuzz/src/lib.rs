@@ -1,19 +1,19 @@
-//! Mutates JSON documents, and provides a host for plans. Mutations of single bytes rarely produce
-//! a valid document with different fields or values.
+//! Mutates JSON documents, and provides a host for plans. Byte mutations rarely produce a valid
+//! document with different fields or values.
 
 pub mod host;
 
 use libfuzzer_sys::fuzzer_mutate;
 use serde_json::{Map, Value, json};
 
-/// On average, one mutation in this many changes bytes instead of JSON values.
-const BYTES: u64 = 4;
+/// On average, one in this many mutations changes bytes instead of JSON values.
+const BYTE_MUTATION_INTERVAL: u64 = 4;
 
 /// Mutator for `fuzz_mutator!`: changes values of a JSON document, or bytes of other data.
 pub fn mutate_json(data: &mut [u8], size: usize, max_size: usize, seed: u32) -> usize {
     let mut random = Random(u64::from(seed) + 1);
     let document = serde_json::from_slice::<Value>(&data[..size]).ok();
-    let Some(mut document) = document.filter(|_| random.below(BYTES) > 0) else {
+    let Some(mut document) = document.filter(|_| random.below(BYTE_MUTATION_INTERVAL) > 0) else {
         return fuzzer_mutate(data, size, max_size);
     };
     for _ in 0..=random.below(3) {
@@ -60,7 +60,7 @@ fn count(value: &Value) -> u64 {
     }
 }
 
-/// The value with this number, in the order of `count`.
+/// Returns the value with this number, in depth-first order.
 fn find<'a>(value: &'a mut Value, number: &mut u64) -> &'a mut Value {
     let children: Vec<&'a mut Value> = match value {
         _ if *number == 0 => return value,
@@ -126,7 +126,7 @@ fn mutate_fields(fields: &mut Map<String, Value>, donor: Value, random: &mut Ran
     }
 }
 
-/// libFuzzer changes these bytes, so that it also inserts strings from the program's comparisons.
+/// Lets libFuzzer mutate the bytes: it also inserts strings from the program's comparisons.
 fn mutate_text(text: &mut String) {
     let mut bytes = text.as_bytes().to_vec();
     let size = bytes.len();

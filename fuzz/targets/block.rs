@@ -1,5 +1,5 @@
-//! Fuzzes the parsers of binary data from devices: superblocks, device-mapper tables, and blocks
-//! with checksums.
+//! Fuzzes the parsers for binary device data: superblocks, device-mapper tables, and blocks with
+//! checksums.
 #![no_main]
 
 use leadline_runner::fuzzing::{device_data, verified_block};

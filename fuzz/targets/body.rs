@@ -1,4 +1,4 @@
-//! Fuzzes bodies of HTTP requests, and lines of stored events.
+//! Fuzzes HTTP request bodies and stored event lines.
 #![no_main]
 
 use leadline_fuzz::mutate_json;

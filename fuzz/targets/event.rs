@@ -1,4 +1,4 @@
-//! Fuzzes lines that a runner writes: events, and the results in them.
+//! Fuzzes a runner's output lines: events and the results in them.
 #![no_main]
 
 use leadline_fuzz::mutate_json;

@@ -1,4 +1,4 @@
-//! Fuzzes bodies of `POST /runs/import`: fio results, which may be surrounded by other output.
+//! Fuzzes `POST /runs/import` bodies: fio results, which may be surrounded by other output.
 #![no_main]
 
 use leadline_fuzz::mutate_json;

@@ -31,10 +31,13 @@ fuzz_target!(|text: &str| {
     let lines = text.split('\n').count();
     for note in &found.notes {
         let line = note.span.line as usize;
-        assert!((1..=lines).contains(&line) && note.span.column >= 1, "{note:?}");
+        assert!(
+            (1..=lines).contains(&line) && note.span.column >= 1,
+            "{note:?}"
+        );
         assert!(!note.sentence.is_empty(), "{note:?}");
     }
-    // The parser accepts every imported document, except if the text exceeds its limits.
+    // The parser accepts every imported document unless the text exceeds its limits.
     let Some(document) = found.document else {
         assert!(!found.notes.is_empty() || !found.questions.is_empty());
         return;

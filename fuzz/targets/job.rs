@@ -1,4 +1,4 @@
-//! Fuzzes bodies of `POST /runs`: one job, or a list of jobs.
+//! Fuzzes `POST /runs` bodies: one job or a list of jobs.
 #![no_main]
 
 use leadline_fuzz::mutate_json;

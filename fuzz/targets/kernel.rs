@@ -1,4 +1,4 @@
-//! Fuzzes the parsers of text from procfs, sysfs and tracefs.
+//! Fuzzes the parsers for text from procfs, sysfs and tracefs.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Fuzzes the parser of perf's output, and flame graphs of the parsed stacks.
+//! Fuzzes the parser for perf's output, and flame graphs of the parsed stacks.
 #![no_main]
 
 use leadline_protocol::evidence::Profile;

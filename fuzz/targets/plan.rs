@@ -1,4 +1,4 @@
-//! Fuzzes plans of runs on a host with several files and devices.
+//! Fuzzes run plans on a host with files and a device.
 #![no_main]
 
 use leadline_fuzz::{host::TableHost, mutate_json};

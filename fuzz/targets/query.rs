@@ -1,4 +1,4 @@
-//! Fuzzes URL queries, and values of the headers `Host` and `Origin`.
+//! Fuzzes URL queries, and `Host` and `Origin` header values.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

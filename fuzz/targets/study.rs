@@ -1,5 +1,5 @@
-//! Fuzzes study files and bodies of `POST /studies`: definitions, their parsed steps, and sizes
-//! scaled to a host.
+//! Fuzzes study files and `POST /studies` bodies: definitions, their parsed steps, and sizes scaled
+//! to a host.
 #![no_main]
 
 use leadline_fuzz::mutate_json;

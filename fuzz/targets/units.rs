@@ -53,7 +53,7 @@ fuzz_target!(|text: &str| {
 fn check_names(text: &str) {
     if let Ok(Files(files)) = Files::parse(text) {
         assert!(!files.is_empty() && files.iter().all(|file| !file.is_empty()));
-        // A name that ends with a backslash only fits at the end of a list: `\:` is a colon.
+        // Only the last name in a list may end with a backslash, because `\:` is an escaped colon.
         if !files.iter().any(|file| file.ends_with('\\')) {
             let escaped: Vec<String> = files.iter().map(|file| file.replace(':', "\\:")).collect();
             assert_eq!(Files::parse(&escaped.join(":")), Ok(Files(files)));

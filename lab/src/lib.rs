@@ -37,7 +37,7 @@ const BOOTED: &str = "user-mode Linux has booted";
 const PASSED: &str = "the test inside passed";
 /// Environment variable that is set inside UML.
 const IN_UML: &str = "LEADLINE_IN_UML";
-/// Environment variables of the host that are also set inside UML: they select and repeat cases.
+/// Host environment variables that are passed to UML. They select and repeat cases.
 const INHERITED: [&str; 2] = ["LEADLINE_CASE", "LEADLINE_REPEAT"];
 /// Polling interval while waiting for the machine.
 const POLL: Duration = Duration::from_millis(20);
@@ -46,7 +46,7 @@ const POLL: Duration = Duration::from_millis(20);
 pub struct Machine<'a> {
     /// Path of the test in this test binary.
     pub test: &'a str,
-    /// Names (ubda to ubdp) and bytes.
+    /// Names (ubda to ubdp) and sizes in bytes.
     pub disks: Vec<(&'a str, u64)>,
     /// Kernel modules in addition to dm-mod and loop.
     pub modules: &'a [&'a str],
@@ -59,17 +59,18 @@ pub fn is_inside() -> bool {
     env::var_os(IN_UML).is_some()
 }
 
-/// Runs one of this binary's tests in UML. `directory` holds its disks and console.
+/// Runs one of this binary's tests in UML. `directory` holds the machine's disks and console
+/// output.
 #[expect(clippy::print_stdout, reason = "shown with the test output")]
 pub fn run(machine: &Machine, directory: &Path) {
     let Some(mut linux) = Linux::boot(machine, directory) else {
         return;
     };
-    let has_ended = linux.wait(machine.timeout);
+    let has_shut_down = linux.wait(machine.timeout);
     let result = linux.cut_power();
-    // Indented, to distinguish the results of the inner test from those of the host.
+    // Indented to distinguish the inner test's results from the host's.
     result.lines().for_each(|line| println!("  {line}"));
-    assert!(has_ended, "user-mode Linux did not shut down in time");
+    assert!(has_shut_down, "user-mode Linux did not shut down in time");
     assert!(
         result.contains(PASSED),
         "the test inside user-mode Linux did not pass"
@@ -137,7 +138,7 @@ impl Linux {
             ])
             .arg(format!("mem={}M", MEMORY_BYTES >> 20))
             .args(disks(directory, machine))
-            .env("TMPDIR", memory(directory))
+            .env("TMPDIR", memory_directory(directory))
             .env("PATH", PATHS)
             .stdin(Stdio::null())
             .stdout(out.try_clone().unwrap())
@@ -146,11 +147,11 @@ impl Linux {
             .spawn()
             .unwrap();
         let mut linux = Self { child, console };
-        linux.has_booted(machine.timeout).then_some(linux)
+        linux.wait_for_boot(machine.timeout).then_some(linux)
     }
 
-    /// Waits for init. Reports a skipped test if the kernel ends first.
-    fn has_booted(&mut self, timeout: Duration) -> bool {
+    /// Waits for init. If the kernel exits first, reports a skipped test and returns false.
+    fn wait_for_boot(&mut self, timeout: Duration) -> bool {
         let end = Instant::now() + timeout;
         while !self.console().contains(BOOTED) && Instant::now() < end {
             if self.child.try_wait().unwrap().is_some() && !self.console().contains(BOOTED) {
@@ -219,7 +220,7 @@ impl Drop for Linux {
 /// which then cannot start a process (`ptrace set fp regs failed`). The tile registers (AMX) take
 /// 8 KiB.
 fn has_large_registers() -> bool {
-    /// Bytes with all registers up to AVX-512 and protection keys.
+    /// Size in bytes of all registers up to AVX-512 and protection keys.
     const MAX_BYTES: u32 = 2696;
     #[cfg(target_arch = "x86_64")]
     {
@@ -231,7 +232,7 @@ fn has_large_registers() -> bool {
     false
 }
 
-/// Compiles the library that makes such a kernel boot.
+/// Compiles a library that lets such a kernel boot.
 fn registers_library(directory: &Path) -> Option<PathBuf> {
     let source = directory.join("registers.c");
     let library = directory.join("registers.so");
@@ -295,12 +296,12 @@ fn script(machine: &Machine) -> String {
     )
 }
 
-/// Directory of the file that backs UML's memory: a tmpfs if it has enough space (containers have
-/// 64 MiB).
-fn memory(directory: &Path) -> &Path {
+/// Directory of the file that backs UML's memory: /dev/shm if it has enough space (in containers,
+/// it has 64 MiB by default).
+fn memory_directory(directory: &Path) -> &Path {
     let shared = Path::new("/dev/shm");
-    let room = rustix::fs::statvfs(shared).map_or(0, |found| found.f_bavail * found.f_frsize);
-    if room > MEMORY_BYTES {
+    let free_bytes = rustix::fs::statvfs(shared).map_or(0, |found| found.f_bavail * found.f_frsize);
+    if free_bytes > MEMORY_BYTES {
         shared
     } else {
         directory

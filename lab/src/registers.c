@@ -15,7 +15,7 @@ static _Alignas(64) unsigned char all[1 << 16];
 static long registers(int request, long pid, void *kind, struct iovec *part) {
 	struct iovec whole = { all, sizeof(all) };
 
-	// Provides the size and, before they are stored, the values of the other registers.
+	// Gets the size and, before a store, the current values of the other registers.
 	if (syscall(SYS_ptrace, PTRACE_GETREGSET, pid, kind, &whole) < 0)
 		return -1;
 	if (part->iov_len > whole.iov_len)

@@ -40,7 +40,7 @@ fn job(name: &str, options: &Value) -> Value {
 }
 
 #[test]
-fn exit_what_selects_the_jobs_that_end() {
+fn exit_what_selects_which_jobs_end() {
     let ended = |exit_what: &str| {
         let short = json!({"exitall": 1, "exit_what": exit_what, "number_ios": 10});
         let endless = json!({"time_based": 1, "runtime": 2});
@@ -65,7 +65,7 @@ fn exit_what_selects_the_jobs_that_end() {
 }
 
 #[test]
-fn workers_with_flow_share_their_ios() {
+fn flow_divides_ios_by_weight() {
     let flow = |weight: u32| {
         let options = json!({"flow": weight, "time_based": 1, "runtime": 1, "rate_iops": 0});
         job(&format!("weight-{weight}"), &options)
@@ -79,7 +79,7 @@ fn workers_with_flow_share_their_ios() {
 }
 
 #[test]
-fn exitall_ends_all_jobs_with_the_first_worker() {
+fn exitall_ends_all_jobs_when_the_first_worker_ends() {
     let endless = json!({"time_based": 1, "runtime": 60});
     let short = json!({"exitall": 1, "number_ios": 10});
     let late = json!({"startdelay": 50, "ramp_time": 5, "number_ios": 5});
@@ -98,7 +98,7 @@ fn exitall_ends_all_jobs_with_the_first_worker() {
 }
 
 #[test]
-fn a_worker_below_its_minimum_rate_fails_the_run() {
+fn worker_below_its_minimum_rate_fails_the_run() {
     let slow = json!({"time_based": 1, "runtime": 30, "rate_iops_min": 40, "thinktime": 100_000});
     let (code, result, seconds) = run(&job("slow", &slow));
     assert_eq!(code, Some(1), "{result}");
@@ -120,9 +120,9 @@ fn a_worker_below_its_minimum_rate_fails_the_run() {
 }
 
 #[test]
-fn an_io_above_max_latency_fails_the_run_and_all_jobs() {
+fn io_above_max_latency_ends_all_jobs_and_fails_the_run() {
     let endless = json!({"time_based": 1, "runtime": 30});
-    // No I/O completes within the smallest possible limit.
+    // No I/O completes within this limit, which is the smallest possible.
     let mut limited = endless.clone();
     limited["max_latency"] = json!("0,1us");
     limited["rw"] = json!("write");
@@ -156,7 +156,7 @@ fn latency_target_ends_the_job_at_the_highest_depth() {
     });
     let (code, result, seconds) = run(&job("a", &options));
     assert_eq!(code, Some(0), "{result}");
-    // The depths that are tried are 1, 2, 4, 8, 8 and 8, as in fio.
+    // As in fio, the depths tried are 1, 2, 4, 8, 8 and 8.
     assert!((0.25..10.0).contains(&seconds), "{seconds} s");
     let job = &result["report"]["jobs"][0];
     assert_eq!(job["ended_by"], "latency_target");
@@ -165,7 +165,7 @@ fn latency_target_ends_the_job_at_the_highest_depth() {
 }
 
 #[test]
-fn latency_target_without_success_is_reported() {
+fn unattained_latency_target_is_reported() {
     let options = json!({
         "ioengine": "null", "iodepth": 8, "rate_iops": 0, "time_based": 1, "runtime": 1,
         "latency_target": "1s", "latency_window": "900ms", "latency_percentile": 99,

@@ -86,7 +86,7 @@ fn failed_flush_is_an_io_error() {
     assert!(has_finding(&result, "io_errors"), "{}", result["findings"]);
 }
 
-/// Starts a run and returns its remaining events after the first sample.
+/// Starts a run and waits for the first sample. Returns the remaining events.
 fn start_until_first_sample(job: &Value) -> (Child, impl Iterator<Item = String> + use<>) {
     let mut child = start(job, &["--events"]);
     let mut lines = BufReader::new(child.stdout.take().unwrap())
@@ -112,7 +112,7 @@ fn file_that_cannot_be_removed_is_a_finding() {
         job[option] = value;
     }
     let (mut child, lines) = start_until_first_sample(&job);
-    // Make the directory append-only, so that not even root can remove files.
+    // Make the directory append-only so that not even root can remove files.
     if let Err(reason) = scratch::run("chattr", &["+a", at]) {
         child.wait().unwrap();
         return scratch::skip(&reason);
@@ -159,7 +159,7 @@ fn stop_does_not_wait_for_the_flush() {
 }
 
 #[test]
-fn job_finished_in_its_ramp_does_not_extend_a_stopped_run() {
+fn job_that_finishes_in_its_ramp_does_not_extend_a_stopped_run() {
     let plain = json!({"ioengine": "null", "size": "1m", "ramp_time": "60s", "runtime": "60s"});
     let jobs = [
         with(&plain, json!({"name": "done"})),
@@ -185,7 +185,7 @@ fn job_finished_in_its_ramp_does_not_extend_a_stopped_run() {
 }
 
 #[test]
-fn full_stderr_has_no_effect() {
+fn full_stderr_does_not_change_the_exit_code() {
     let full = std::fs::OpenOptions::new()
         .write(true)
         .open("/dev/full")
@@ -208,7 +208,7 @@ const FEW_THREADS: [&str; 7] = [
     "--nproc=3:3",
 ];
 
-fn limited<'a>(args: &[&'a str]) -> Vec<&'a str> {
+fn limited_args<'a>(args: &[&'a str]) -> Vec<&'a str> {
     [
         &FEW_THREADS[..],
         &[env!("CARGO_BIN_EXE_leadline-runner")],
@@ -219,12 +219,12 @@ fn limited<'a>(args: &[&'a str]) -> Vec<&'a str> {
 
 #[test]
 fn thread_limit_is_reported_as_a_problem() {
-    if let Err(reason) = scratch::run("timeout", &limited(&["host"])) {
+    if let Err(reason) = scratch::run("timeout", &limited_args(&["host"])) {
         return scratch::skip(&format!("cannot limit threads on this host: {reason}"));
     }
     let job = json!({"name": "many", "ioengine": "null", "size": "1m", "runtime": "1s", "time_based": 1, "numjobs": 8});
     let mut timeout = Command::new("timeout");
-    let child = spawn(timeout.args(limited(&["run", "-"])), &job);
+    let child = spawn(timeout.args(limited_args(&["run", "-"])), &job);
     let output = child.wait_with_output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(5), "{stderr}");

@@ -1,11 +1,11 @@
-//! Load–latency curves, and the counts of arrivals that they are based on.
+//! Load–latency curves and the arrival counts that they are based on.
 
 mod scratch;
 
 use scratch::document::{json_of, run};
 use serde_json::{Value, json};
 
-/// A job without storage, to which a rate is added.
+/// A null-engine job with changed options.
 fn null(changes: &Value) -> Value {
     let mut job = json!({"name": "null", "filename": "none", "ioengine": "null", "size": "1m", "rw": "randread", "direct": 0});
     for (name, value) in changes.as_object().unwrap() {
@@ -20,7 +20,7 @@ fn numbers(values: &Value) -> Vec<u64> {
 }
 
 #[test]
-fn completed_ios_are_the_arrivals_minus_the_growth_of_the_backlog() {
+fn completions_equal_arrivals_minus_backlog_growth() {
     let directory = tempfile::tempdir().unwrap();
     for process in ["poisson", "linear"] {
         let job = null(
@@ -47,7 +47,7 @@ fn completed_ios_are_the_arrivals_minus_the_growth_of_the_backlog() {
 }
 
 #[test]
-fn a_curve_ends_above_the_saturation_point() {
+fn curve_ends_above_the_saturation_point() {
     let directory = tempfile::tempdir().unwrap();
     let study = json!({
         "load_curve": {"rates": [2000, 5_000_000, 6_000_000], "seconds": 1, "ramp_seconds": 0, "p99_limit_ms": 1000},
@@ -64,7 +64,7 @@ fn a_curve_ends_above_the_saturation_point() {
             )
         })
         .collect();
-    // Even if all runs are disturbed by a busy host, they are included.
+    // The runs are included even if a busy host disturbs all of them.
     assert!(classes.contains(&(5e6, "overloaded")), "{results}");
     // Higher rates are skipped, unless the first two runs are disturbed, which makes them
     // inconclusive.
@@ -94,7 +94,7 @@ fn rates_are_derived_from_a_probe() {
     let probe = results["probe_iops"].as_f64().unwrap();
     let points = results["points"].as_array().unwrap();
     let first = points[0]["offered"].as_f64().unwrap();
-    // Three significant digits.
+    // Offered rates have three significant digits.
     assert!(
         (first / (probe * 0.1) - 1.0).abs() < 0.006,
         "{probe} {first}"
@@ -104,7 +104,7 @@ fn rates_are_derived_from_a_probe() {
 }
 
 #[test]
-fn a_curve_ends_before_it_writes_more_than_allowed() {
+fn curve_ends_before_it_exceeds_max_bytes() {
     let directory = tempfile::tempdir().unwrap();
     let curve = |max_bytes: u64| {
         let job = null(&json!({"rw": "randwrite", "bs": "4k"}));
@@ -125,7 +125,7 @@ fn a_curve_ends_before_it_writes_more_than_allowed() {
 
 /// No host reads 200 GB/s with one worker.
 #[test]
-fn an_overloaded_run_ends_early_with_its_evidence() {
+fn overloaded_run_ends_early_and_reports_the_evidence() {
     let directory = tempfile::tempdir().unwrap();
     let job = json!({"filename": "data", "size": "4m", "rw": "randread", "bs": "1m", "direct": 0, "ioengine": "psync",
         "rate_iops": 200_000, "rate_process": "poisson", "runtime": 60, "time_based": 1, "overload_time": 2});

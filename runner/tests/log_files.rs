@@ -16,7 +16,7 @@ use std::{
     process::{Output, Stdio},
 };
 
-/// The smallest size of a pipe.
+/// Minimum capacity of a pipe.
 const PIPE_BYTES: usize = 4096;
 /// Contents of a log with two lines.
 const LOG: &str = "100, 42, 0, 0, 0\n200, 43, 1, 0, 0\n";
@@ -47,7 +47,7 @@ fn histogram_line(direction: u8) -> String {
 }
 
 #[test]
-fn only_files_that_contain_only_log_lines_are_replaced() {
+fn files_of_other_programs_are_kept_even_if_they_look_like_logs() {
     let long_log: String = (0..80_000).map(|n| format!("{n}, 1, 0, 0, 0\n")).collect();
     let text = |lines: &str| lines.as_bytes().to_vec();
     let foreign = [
@@ -92,8 +92,8 @@ fn only_files_that_contain_only_log_lines_are_replaced() {
 }
 
 /// Runs twice with the same log prefix, and changes the bandwidth log in between. Returns the
-/// output of the second run; `None` without user xattrs.
-fn replace_changed(directory: &Path, change: impl FnOnce(&Path)) -> Option<Output> {
+/// output of the second run, or `None` if the filesystem does not support user xattrs.
+fn rerun_after_change(directory: &Path, change: impl FnOnce(&Path)) -> Option<Output> {
     let output = run_with_logs(directory, &null_job());
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{errors}");
@@ -119,7 +119,7 @@ fn logs_that_leadline_wrote_are_replaced() {
                 .map(drop)
                 .unwrap()
         };
-        let Some(output) = replace_changed(directory.path(), change) else {
+        let Some(output) = rerun_after_change(directory.path(), change) else {
             return;
         };
         let errors = String::from_utf8_lossy(&output.stderr);
@@ -134,7 +134,7 @@ fn logs_that_leadline_wrote_are_replaced() {
 /// Changes to a log by fio, an editor, cp and mv. The file keeps its mark or receives a copy of
 /// one.
 #[test]
-fn logs_that_another_program_changed_are_kept() {
+fn logs_changed_by_another_program_are_kept() {
     type Change = fn(&Path);
     let changes: [(&str, Change); 7] = [
         ("written by fio", |path| fs::write(path, LOG).unwrap()),
@@ -183,7 +183,7 @@ fn logs_that_another_program_changed_are_kept() {
         let directory = scratch::directory();
         let path = log(directory.path(), "bw");
         let mut kept = Vec::new();
-        let output = replace_changed(directory.path(), |path| {
+        let output = rerun_after_change(directory.path(), |path| {
             change(path);
             kept = fs::read(path).unwrap();
         });
@@ -195,16 +195,17 @@ fn logs_that_another_program_changed_are_kept() {
     }
 }
 
-/// A job whose target is a log needs a confirmation, as for any file of another program.
+/// A log does not count as a target file that Leadline created, so overwriting it requires a
+/// confirmation.
 #[test]
-fn a_log_is_not_a_target_that_leadline_created() {
+fn log_as_a_target_requires_a_confirmation() {
     let directory = scratch::directory();
     let mut job = job();
     job["filename"] = "p_bw.1.log".into();
     job["size"] = 4096.into();
     job["bs"] = 4096.into();
     let unchanged = |_: &Path| ();
-    if replace_changed(directory.path(), unchanged).is_none() {
+    if rerun_after_change(directory.path(), unchanged).is_none() {
         return;
     }
     let path = log(directory.path(), "bw");
@@ -225,7 +226,7 @@ fn a_log_is_not_a_target_that_leadline_created() {
 
 /// ramfs has no user xattrs.
 #[test]
-fn logs_without_a_mark_are_kept() {
+fn logs_without_an_ownership_mark_are_kept() {
     let directory = scratch::directory();
     let at = directory.path().join("ramfs");
     fs::create_dir(&at).unwrap();
@@ -243,7 +244,7 @@ fn logs_without_a_mark_are_kept() {
 }
 
 #[test]
-fn a_replaced_log_keeps_its_mode_and_a_read_only_log_is_kept() {
+fn replaced_log_keeps_its_mode_and_read_only_log_is_kept() {
     let directory = scratch::directory();
     let path = log(directory.path(), "lat");
     let run_with_umask = |mask: &str| {
@@ -287,7 +288,7 @@ fn a_replaced_log_keeps_its_mode_and_a_read_only_log_is_kept() {
 }
 
 #[test]
-fn a_log_with_the_name_of_a_target_is_rejected() {
+fn log_with_the_path_of_a_target_is_rejected() {
     let directory = scratch::directory();
     fs::create_dir(directory.path().join("real")).unwrap();
     symlink("real", directory.path().join("link")).unwrap();
@@ -302,13 +303,13 @@ fn a_log_with_the_name_of_a_target_is_rejected() {
         let errors = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{errors}");
         assert!(errors.contains("is a target of the run"), "{errors}");
-        let left = scratch::document::files(&directory.path().join("real"));
-        assert!(left.is_empty(), "{left:?}");
+        let files = scratch::document::files(&directory.path().join("real"));
+        assert!(files.is_empty(), "{files:?}");
     }
 }
 
-/// Calls `change` between the check of the logs and their creation. To make this possible, the
-/// runner blocks in between, while it writes the event of the accepted run to a full pipe.
+/// Calls `change` after the runner checks the logs and before it creates them. In between, the
+/// runner blocks on a full pipe while it writes the `accepted` event.
 fn run_with_change(directory: &Path, change: impl FnOnce()) -> Output {
     let jobs: Vec<_> = (0..32).map(|_| null_job()).collect();
     let (mut reader, writer) = std::io::pipe().unwrap();
@@ -332,7 +333,7 @@ fn run_with_change(directory: &Path, change: impl FnOnce()) -> Output {
 }
 
 #[test]
-fn files_made_after_the_check_are_kept_and_the_other_logs_are_written() {
+fn files_created_after_the_check_are_kept_and_other_logs_are_written() {
     type Change = fn(&Path, &Path);
     let changes: [(&str, Change); 4] = [
         ("file", |_, log| fs::write(log, "my notes").unwrap()),
@@ -382,7 +383,7 @@ fn files_made_after_the_check_are_kept_and_the_other_logs_are_written() {
     }
 }
 
-/// A full filesystem has room for the empty log files, but not for their lines.
+/// A full filesystem has room for empty log files, but not for their contents.
 #[test]
 fn logs_that_cannot_be_written_fail_the_run() {
     let directory = scratch::directory();

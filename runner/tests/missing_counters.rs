@@ -1,5 +1,5 @@
 //! Reports on hosts without cachestat(2) (as in a container whose seccomp filter blocks it), root
-//! or tracing: each missing number has a reason.
+//! or tracing: each missing value has a reason.
 
 mod scratch;
 
@@ -24,7 +24,7 @@ fn reads(path: &Path) -> Value {
 }
 
 #[test]
-fn mincore_without_cachestat() {
+fn uses_mincore_without_cachestat() {
     let Some(disk) = Disk::ext4() else { return };
     std::fs::write(disk.file("f"), vec![7; 4 << 20]).unwrap();
     let _locked = LockedPages::of(&File::open(disk.file("f")).unwrap(), 4 << 20);
@@ -52,7 +52,7 @@ fn mincore_without_cachestat() {
 }
 
 #[test]
-fn unprivileged_user() {
+fn missing_values_have_reasons_for_an_unprivileged_user() {
     let directory = tempfile::tempdir().unwrap();
     let nobody = 65_534;
     std::os::unix::fs::chown(directory.path(), Some(nobody), Some(nobody))
@@ -103,7 +103,7 @@ fn unprivileged_user() {
 }
 
 #[test]
-fn file_owned_by_another_user() {
+fn residency_is_missing_for_a_file_of_another_user() {
     let directory = tempfile::tempdir().unwrap();
     let open_to_all = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(directory.path(), open_to_all).unwrap();

@@ -1,5 +1,5 @@
-//! Invalid jobs on the real host. Each results in one problem, with its field and a remedy, and
-//! nothing is written.
+//! Plans on the real host. Each invalid job results in one problem, with its field and a remedy,
+//! and nothing is written.
 
 use leadline_protocol::{
     job::run_spec::parse_run,
@@ -110,7 +110,7 @@ fn invalid_jobs_are_rejected_without_writes() {
             }
         }
         let mut found = problems(root.path(), &job);
-        // The job writes to a file that the test created.
+        // Leadline did not create the file, so writing to it requires a confirmation.
         found.retain(|problem| problem.code != "not_confirmed");
         let ends_with_field = |problem: &&Problem| {
             problem
@@ -152,14 +152,10 @@ fn valid_jobs_are_planned_on_the_real_host() {
         Path::new(&job.targets[0].path),
         root.path().canonicalize().expect("a path").join("file")
     );
-    let fresh = plan(
-        json!({"name": "fresh", "size": "2m", "direct": 0, "rw": "write", "ioengine": "psync"}),
-    );
+    let new =
+        plan(json!({"name": "new", "size": "2m", "direct": 0, "rw": "write", "ioengine": "psync"}));
     assert_eq!(
-        (
-            fresh.estimate.layout_bytes,
-            fresh.jobs[0].targets[0].existed
-        ),
+        (new.estimate.layout_bytes, new.jobs[0].targets[0].existed),
         (2 << 20, false)
     );
 }

@@ -74,12 +74,12 @@ fn loop_device_maps_to_the_disk_of_its_backing_file() {
     let dir = directory();
     let file = dir.path().join("disk");
     image(&file, 8 * MIB);
-    let under = rustix::fs::major(fs::metadata(&file).unwrap().dev());
+    let backing_major = rustix::fs::major(fs::metadata(&file).unwrap().dev());
     let Some(disk) = Loop::attach(&file, &[]) else {
         return;
     };
     let devices = window(&mut Probes::new(&[disk.name().into()]), || ()).physical_devices;
-    match under {
+    match backing_major {
         0 => assert_eq!(
             devices[0].0,
             disk.name(),
@@ -139,10 +139,10 @@ fn cpu_time_of_the_workload_is_counted() {
         }
     });
     let cpu = busy.cpu.unwrap();
-    let least = WORK_NS as f64 * 100.0 / busy.elapsed_ns as f64;
+    let min = WORK_NS as f64 * 100.0 / busy.elapsed_ns as f64;
     assert!(
-        cpu.process_user + cpu.process_system >= least * 0.99,
-        "{cpu:?}, not {least}"
+        cpu.process_user + cpu.process_system >= min * 0.99,
+        "{cpu:?}, expected at least {min}"
     );
     assert!(cpu.host_user + cpu.host_system > 0.0, "{cpu:?}");
     assert!(
@@ -162,7 +162,7 @@ fn missing_counters_have_a_reason() {
     );
 }
 
-/// The cost that `probes.rs` quotes. Ignored because it depends on the load of the host.
+/// Measures the cost quoted in `probes.rs`. Ignored because it depends on the host's load.
 #[test]
 #[ignore = "a measurement: cargo test -p leadline-runner --test probe -- --ignored --nocapture"]
 fn reading_cost() {

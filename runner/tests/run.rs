@@ -1,4 +1,4 @@
-//! The runner program on real files and devices, compared with the kernel's counters.
+//! Runs the runner on real files and devices, and compares its results with the kernel's counters.
 
 mod scratch;
 
@@ -129,7 +129,7 @@ fn buffers_beyond_the_memlock_limit_are_not_registered() {
         &directory.path().join("t1"),
         json!({"direct": 0}),
     ));
-    // Each run needs 5 MiB, and the limit is 8 MiB, so only one of them can lock its buffers.
+    // Each run needs 5 MiB and the limit is 8 MiB, so only one run can lock its buffers.
     let mut first = start_with_memlock_limit(&job);
     let first_decision = wait_for_a_sample(&mut first);
     let mut second = start_with_memlock_limit(&with(&job, json!({"runtime": "200ms"})));
@@ -346,7 +346,7 @@ fn jobs_are_reported_separately_and_in_total() {
 }
 
 #[test]
-fn the_null_engine_uses_no_device() {
+fn null_engine_uses_no_device() {
     let null = report(
         &json!({"name": "null", "ioengine": "null", "size": "1g", "rw": "randread", "bs": "4k", "iodepth": 32, "runtime": "200ms", "time_based": 1}),
     );
@@ -360,7 +360,7 @@ fn the_null_engine_uses_no_device() {
 }
 
 #[test]
-fn a_rate_limits_iops() {
+fn rate_iops_limits_iops() {
     let job = json!({"name": "rate", "ioengine": "null", "size": "1g", "rw": "randread", "bs": "4k", "rate_iops": 5000, "runtime": "1s", "time_based": 1});
     let iops = report(&job)["report"]["read"]["iops"].as_f64().unwrap();
     assert!((4950.0..=5050.0).contains(&iops), "{iops}");
@@ -373,7 +373,7 @@ fn one_minute_job(directory: &Path) -> Value {
     with(&job, json!({"runtime": "60s", "time_based": 1}))
 }
 
-/// Reads events up to and including the first sample. Returns the reader, so that the pipe stays
+/// Reads events up to and including the first sample. Returns the reader so that the pipe stays
 /// open.
 fn wait_for_a_sample(child: &mut Child) -> BufReader<std::process::ChildStdout> {
     let mut out = BufReader::new(child.stdout.take().unwrap());
@@ -389,7 +389,7 @@ fn wait_for_a_sample(child: &mut Child) -> BufReader<std::process::ChildStdout> 
 }
 
 #[test]
-fn signals_end_a_run_within_a_second_with_a_report() {
+fn signal_ends_the_run_with_a_report_within_a_second() {
     for (signal, code) in [("INT", 130), ("TERM", 143)] {
         let directory = scratch::directory();
         let mut child = start(&one_minute_job(directory.path()), &["--events"]);
@@ -413,7 +413,7 @@ fn signals_end_a_run_within_a_second_with_a_report() {
 }
 
 #[test]
-fn an_orphaned_runner_stops() {
+fn orphaned_runner_stops() {
     let directory = scratch::directory();
     let job = directory.path().join("job.json");
     std::fs::write(&job, one_minute_job(directory.path()).to_string()).unwrap();
@@ -437,7 +437,7 @@ fn an_orphaned_runner_stops() {
     }
     assert!(
         orphaned.elapsed() < Duration::from_secs(2),
-        "it continued for {:?}",
+        "the runner continued for {:?}",
         orphaned.elapsed()
     );
 }
@@ -449,7 +449,7 @@ fn end_of_stdin_does_not_stop_a_run() {
 }
 
 #[test]
-fn an_io_error_is_reported_with_its_offset() {
+fn io_error_is_reported_with_its_offset() {
     let directory = scratch::directory();
     let image = directory.path().join("image");
     scratch::image(&image, 8 << 20);
@@ -496,7 +496,7 @@ fn check_rejected(job: &Value, code: i32, field: &str, word: &str) {
 fn invalid_jobs_are_rejected_without_writing() {
     let directory = scratch::directory();
     let file = directory.path().join("t1");
-    let good = json!({"name": "bad", "filename": file, "size": "1m", "rw": "randread", "bs": "4k", "direct": 1});
+    let valid = json!({"name": "a", "filename": file, "size": "1m", "rw": "randread", "bs": "4k", "direct": 1});
     let cases = [
         (json!({"iodpeth": 4}), 2, "iodpeth", "`iodepth`"),
         (json!({"size": "1.5g"}), 2, "size", "1536m"),
@@ -559,9 +559,9 @@ fn invalid_jobs_are_rejected_without_writing() {
         (json!({"ioengine": "posixaio"}), 2, "ioengine", "io_uring"),
     ];
     for (change, code, field, word) in cases {
-        check_rejected(&with(&good, change), code, field, word);
+        check_rejected(&with(&valid, change), code, field, word);
     }
-    let mut without_direct = good.clone();
+    let mut without_direct = valid.clone();
     without_direct.as_object_mut().unwrap().remove("direct");
     check_rejected(&without_direct, 2, "direct", "page cache");
     assert_eq!(
@@ -569,12 +569,12 @@ fn invalid_jobs_are_rejected_without_writing() {
         0,
         "nothing was written"
     );
-    let outside = run(&good, &["--target-root", "/proc"]);
+    let outside = run(&valid, &["--target-root", "/proc"]);
     assert_eq!(outside.status.code(), Some(3), "outside the target roots");
 }
 
 #[test]
-fn a_plan_writes_nothing() {
+fn plan_writes_nothing() {
     let directory = scratch::directory();
     let job = directory.path().join("job.json");
     let target = directory.path().join("t1");

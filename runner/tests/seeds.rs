@@ -128,7 +128,7 @@ fn diskspd() -> Vec<(String, Value)> {
         }
     }
     // For writes to a file, the article bypasses the software cache only with -Su, which this
-    // command does not have.
+    // command does not use.
     commands.push((
         "diskspd.exe -w100 -r -b8k -d10 -o32 F:\\testfile4.dat".into(),
         with(&write, json!({"direct": 0})),
@@ -140,7 +140,7 @@ fn with(job: &Value, changes: Value) -> Value {
     scratch::program::with(job, changes)
 }
 
-fn read(text: &str, variables: &[(&str, &Path)]) -> Import {
+fn import_text(text: &str, variables: &[(&str, &Path)]) -> Import {
     let host = HostFacts {
         cpus: 2,
         page_size: 4096,
@@ -181,7 +181,7 @@ fn assert_contains(job: &Value, expected: &Value, text: &str) {
 }
 
 /// Replaces devices and directories, and reduces sizes to fit on a small disk.
-fn replaced(job: &Value, directory: &Path) -> Value {
+fn with_local_paths(job: &Value, directory: &Path) -> Value {
     let mut job: Map<String, Value> = job.as_object().unwrap().clone();
     if job.remove("directory").is_some() {
         job.insert("directory".into(), json!(directory));
@@ -206,12 +206,12 @@ fn assert_planned(job: &Value, text: &str) {
 fn fio_commands_keep_their_meaning_and_can_be_planned() {
     let directory = scratch::directory();
     for (text, expected) in texts() {
-        let import = read(&text, &[]);
+        let import = import_text(&text, &[]);
         let found = jobs(&import, &text);
         assert_eq!(found.len(), expected.len(), "{text}");
         for (job, expected) in found.iter().zip(&expected) {
             assert_contains(job, expected, &text);
-            assert_planned(&replaced(job, directory.path()), &text);
+            assert_planned(&with_local_paths(job, directory.path()), &text);
         }
     }
 }
@@ -222,20 +222,20 @@ fn diskspd_commands_keep_their_meaning_and_can_be_planned() {
     let file = directory.path().join("target");
     scratch::image(&file, FILE_BYTES);
     for (text, expected) in diskspd() {
-        let questions = read(&text, &[]).questions;
+        let questions = import_text(&text, &[]).questions;
         let target = text.rsplit(' ').next().unwrap();
         let names: Vec<&str> = questions
             .iter()
             .map(|question| question.name.as_str())
             .collect();
         assert_eq!(names, [target], "{text}");
-        let found = jobs(&read(&text, &[(target, &file)]), &text);
+        let found = jobs(&import_text(&text, &[(target, &file)]), &text);
         assert_eq!(found.len(), 1, "{text}");
         assert_contains(&found[0], &expected, &text);
         assert_planned(&found[0], &text);
     }
     let all: Vec<String> = diskspd().into_iter().map(|(text, _)| text).collect();
-    let together = read(
+    let together = import_text(
         &all.join("\n"),
         &TARGETS.map(|target| (target, file.as_path())),
     );

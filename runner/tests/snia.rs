@@ -1,4 +1,4 @@
-//! A small IOPS test according to the SNIA specification, on a loop device, from the purge to the
+//! A small IOPS test as defined by the SNIA specification, on a loop device, from the purge to the
 //! last round.
 
 mod scratch;
@@ -15,7 +15,7 @@ fn bytes(step: &Value, direction: &str) -> u64 {
 }
 
 #[test]
-fn iops_test_runs_to_its_end() {
+fn iops_test_completes() {
     let Some(disk) = Disk::ext4() else { return };
     let study = json!({
         "snia": {"test": "iops", "class": "enterprise", "purge": "discard", "cell_seconds": 1,

@@ -45,7 +45,7 @@ fn problems(job: &Value) -> Vec<(String, String)> {
 }
 
 fn write_as_other_program(path: &Path) {
-    // File times advance once per tick (up to 10 ms).
+    // File timestamps advance once per tick (up to 10 ms).
     std::thread::sleep(std::time::Duration::from_millis(20));
     // Do not truncate the file: ext4 would then write the data immediately (auto_da_alloc).
     let file = File::options()
@@ -74,7 +74,7 @@ fn fresh_recreates_owned_files_and_rejects_foreign_ones() {
         );
         assert_eq!(target["extents"]["after"]["written"], json!(16 * MIB));
     }
-    // After a later run of Leadline writes to the file, it is still owned.
+    // The file is still owned after another Leadline run writes to it.
     target(&job(&path, "randwrite", json!({"file_state": "overwrite"})));
     assert!(problems(&fresh).is_empty());
     write_as_other_program(&path);
@@ -83,7 +83,7 @@ fn fresh_recreates_owned_files_and_rejects_foreign_ones() {
         code == "file_not_owned" && sentence.contains("remove the file yourself"),
         "{sentence}"
     );
-    // If a run overwrites a foreign file, that file does not become owned.
+    // A foreign file does not become owned if a run overwrites it.
     target(&job(&path, "randwrite", json!({})));
     assert_eq!(problems(&fresh)[0].0, "file_not_owned");
     assert!(path.exists());
@@ -111,31 +111,34 @@ fn written_fills_owned_files_and_rejects_foreign_ones() {
         "owned"
     );
 
-    let found = disk.file("foreign");
-    File::create(&found).unwrap().set_len(16 * MIB).unwrap();
-    let (code, sentence) = problems(&written(&found)).remove(0);
+    let foreign = disk.file("foreign");
+    File::create(&foreign).unwrap().set_len(16 * MIB).unwrap();
+    let (code, sentence) = problems(&written(&foreign)).remove(0);
     assert!(
         code == "file_not_owned" && sentence.contains("overwrite=1"),
         "{sentence}"
     );
-    assert_eq!(fs::metadata(&found).unwrap().blocks(), 0);
+    assert_eq!(fs::metadata(&foreign).unwrap().blocks(), 0);
 }
 
 #[test]
 fn overwrite_and_append_match_fio() {
     let Some(disk) = Disk::ext4() else { return };
     let path = disk.file("f");
-    let again = target(&job(&path, "randwrite", json!({"file_state": "overwrite"})));
+    let overwritten = target(&job(&path, "randwrite", json!({"file_state": "overwrite"})));
     assert_eq!(
         (
-            &again["state"]["written_share"],
-            &again["extents"]["before"]["written"]
+            &overwritten["state"]["written_share"],
+            &overwritten["extents"]["before"]["written"]
         ),
         (&json!(1.0), &json!(16 * MIB))
     );
-    let more = target(&job(&path, "write", json!({"file_state": "append"})));
+    let appended = target(&job(&path, "write", json!({"file_state": "append"})));
     assert_eq!(
-        (&more["region_offset"], &more["extents"]["before"]["hole"]),
+        (
+            &appended["region_offset"],
+            &appended["extents"]["before"]["hole"]
+        ),
         (&json!(16 * MIB), &json!(16 * MIB))
     );
     assert_eq!(fs::metadata(&path).unwrap().len(), 32 * MIB);
@@ -212,8 +215,8 @@ fn device_can_be_cold_and_warm() {
             .clone()
     };
     // The host may evict pages, and other programs may read the device.
-    let soon = |cache, share: f64| (0..5).any(|_| state(cache)["cached_share"] == json!(share));
-    assert!(soon("warm", 1.0), "{}", state("warm"));
-    assert!(soon("cold", 0.0), "{}", state("cold"));
+    let reaches = |cache, share: f64| (0..5).any(|_| state(cache)["cached_share"] == json!(share));
+    assert!(reaches("warm", 1.0), "{}", state("warm"));
+    assert!(reaches("cold", 0.0), "{}", state("cold"));
     assert_eq!(state("warm")["written_share"], json!(null));
 }

@@ -128,7 +128,10 @@ fn no_loop_device_remains_after_a_stop_or_kill() {
         let child = start(&job, &disk.at, &["--events"]);
         let began = Instant::now();
         while !has_attached_loop(&disk.at) {
-            assert!(began.elapsed() < Duration::from_secs(10), "never attached");
+            assert!(
+                began.elapsed() < Duration::from_secs(10),
+                "no loop device was attached"
+            );
             std::thread::sleep(Duration::from_millis(20));
         }
         scratch::run("kill", &[&format!("-{signal}"), &child.id().to_string()]).unwrap();
@@ -156,7 +159,7 @@ fn null_step(name: &str, changes: Value) -> Value {
 }
 
 #[test]
-fn one_line_per_step_and_a_table() {
+fn prints_one_line_per_step_and_a_table() {
     let root = scratch::directory();
     let study = json!({"name": "Ceilings", "steps": [null_step("one", json!({})), null_step("two", json!({"rw": "read"}))]});
     let output = run(&study, root.path(), &[]);
@@ -175,7 +178,7 @@ fn one_line_per_step_and_a_table() {
 }
 
 #[test]
-fn problems_of_a_step_are_reported_before_the_start() {
+fn step_problems_are_reported_before_the_study_starts() {
     let root = scratch::directory();
     let unread = json!({"jobs": [{"filename": "f", "size": "1m", "rw": "read", "direct": 0, "fallocate": "none"}]});
     let output = run(
@@ -254,7 +257,10 @@ fn ctrl_c_ends_the_step_and_the_study() {
     // The null engine only uses CPU time.
     let began = Instant::now();
     while cpu_ticks(child.id()) < 50 {
-        assert!(began.elapsed() < Duration::from_secs(25), "never measured");
+        assert!(
+            began.elapsed() < Duration::from_secs(25),
+            "the step never started"
+        );
         std::thread::sleep(Duration::from_millis(20));
     }
     scratch::run("kill", &["-INT", &child.id().to_string()]).unwrap();
@@ -269,7 +275,7 @@ fn ctrl_c_ends_the_step_and_the_study() {
 }
 
 #[test]
-fn events_contain_the_step() {
+fn events_contain_the_step_number() {
     let root = scratch::directory();
     let study = json!({"steps": [null_step("one", json!({})), null_step("two", json!({}))]});
     let output = run(&study, root.path(), &["--events"]);
@@ -302,7 +308,7 @@ fn study_ends_when_its_metrics_are_decided() {
     let directory = tempfile::tempdir().unwrap();
     let mut study = until_decided();
     for step in study["steps"].as_array_mut().unwrap() {
-        // Without a device, no run is affected by I/O of other programs.
+        // Without a device, other programs' I/O does not affect the runs.
         step["jobs"][0]["ioengine"] = json!("null");
         step["jobs"][0].as_object_mut().unwrap().remove("filename");
     }
@@ -357,8 +363,7 @@ fn plan_lists_the_interim_looks() {
     assert!(text.contains("at least 6 repeats"), "{text}");
 }
 
-/// After the first block of runs, a directory replaces the file of step B, so that its later runs
-/// fail.
+/// After the first block of runs, a directory replaces step B's file so that its later runs fail.
 #[test]
 fn failed_runs_are_retried_once_and_the_study_continues() {
     let directory = tempfile::tempdir().unwrap();
@@ -388,13 +393,17 @@ fn failed_runs_are_retried_once_and_the_study_continues() {
     assert!(!child.wait().unwrap().success());
     assert_eq!(events.len(), 8, "{events:?}");
     for step in 5..=8 {
-        let of_a = names.get(&step) == Some(&json!("a"));
-        let expected: &[&str] = if of_a { &["report"] } else { &["failed"; 2] };
+        let is_step_a = names.get(&step) == Some(&json!("a"));
+        let expected: &[&str] = if is_step_a {
+            &["report"]
+        } else {
+            &["failed"; 2]
+        };
         assert_eq!(events[&step], expected, "{step}: {events:?}");
     }
 }
 
-/// Keeps writing to a file until it is dropped.
+/// Writes to a file until dropped.
 struct Writer {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -426,7 +435,7 @@ impl Drop for Writer {
     }
 }
 
-fn waiting(seconds: u32) -> Value {
+fn study_with_idle_wait(seconds: u32) -> Value {
     let job = json!({"name": "read", "filename": "f", "size": "1m", "rw": "randread", "bs": "4k", "ioengine": "psync",
         "direct": 1, "runtime": "100ms", "time_based": 1});
     json!({"name": "idle", "idle_wait_seconds": seconds, "steps": [{"jobs": [job]}]})
@@ -448,31 +457,31 @@ fn has_finding(done: &Value) -> bool {
 }
 
 #[test]
-fn a_run_on_a_busy_device_begins_after_the_maximum_wait() {
+fn run_on_a_busy_device_begins_after_the_maximum_wait() {
     let Some(disk) = Disk::ext4() else { return };
     let busy = disk.at.join("busy");
     let writer = Writer::start(&busy);
     let began = Instant::now();
-    let done = json_of(&run(&waiting(1), &disk.at, &["--json"]));
+    let done = json_of(&run(&study_with_idle_wait(1), &disk.at, &["--json"]));
     assert!(began.elapsed() >= Duration::from_secs(1));
     assert_eq!(phases(&done)[..3], ["layout", "guard", "idle_wait"]);
     assert!(has_finding(&done), "{done}");
     // Without the option, the run does not wait.
-    let done = json_of(&run(&waiting(0), &disk.at, &["--json"]));
+    let done = json_of(&run(&study_with_idle_wait(0), &disk.at, &["--json"]));
     assert!(!phases(&done).contains(&"idle_wait") && !has_finding(&done));
     drop(writer);
 }
 
 #[test]
-fn waiting_can_be_stopped() {
+fn idle_wait_can_be_stopped() {
     let Some(disk) = Disk::ext4() else { return };
     let busy = disk.at.join("busy");
     let writer = Writer::start(&busy);
-    let mut child = start(&waiting(600), &disk.at, &["--events"]);
+    let mut child = start(&study_with_idle_wait(600), &disk.at, &["--events"]);
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let event =
         |line: std::io::Result<String>| -> Value { serde_json::from_str(&line.unwrap()).unwrap() };
-    // While the run waits, it shows the reason.
+    // While the run waits, it reports the reason.
     let noted = lines
         .by_ref()
         .map(event)

@@ -13,9 +13,10 @@ use std::{
 /// A study with its own files and loop device and with an existing file. If its fourth step runs,
 /// it removes the files of the first two steps.
 fn study(third: Value) -> Value {
-    let job = |name: &str, file: &str, more: Value| {
+    let job = |name: &str, file: &str, changes: Value| {
         let mut job = json!({"name": name, "filename": file, "size": "4m", "rw": "randread", "bs": "4k", "direct": 0});
-        more.as_object()
+        changes
+            .as_object()
             .unwrap()
             .iter()
             .for_each(|(name, value)| job[name] = value.clone());

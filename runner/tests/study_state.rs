@@ -91,7 +91,7 @@ fn killed_study_continues_from_its_state_file() {
     let after = fs::read_to_string(&state).unwrap();
     assert!(without_checksum(&after).starts_with(without_checksum(&before)));
     assert_eq!(ended_runs(&state), 4);
-    // If the study is complete, only its results are printed.
+    // If the study is complete, the runner only prints its results.
     let again = json_of(&run(&study, directory.path(), &args));
     assert_eq!(again["steps"], done["steps"]);
     let other = json!({"steps": [study["steps"][0]]});
@@ -156,8 +156,8 @@ fn state_file_with_hard_links_is_rejected() {
     }
 }
 
-/// The state file is replaced by a new file, whose temporary name may already belong to a foreign
-/// file.
+/// Each update replaces the state file with a new file. A foreign file may already have the new
+/// file's temporary name.
 #[test]
 fn only_an_unfinished_copy_of_a_state_file_is_replaced() {
     let directory = tempfile::tempdir().unwrap();
@@ -199,7 +199,7 @@ fn only_an_unfinished_copy_of_a_state_file_is_replaced() {
 
 /// Without a writable state file, no run starts, because its result could not be stored.
 #[test]
-fn no_run_starts_without_its_state() {
+fn no_run_starts_without_a_writable_state_file() {
     let directory = tempfile::tempdir().unwrap();
     let at = directory.path().to_str().unwrap();
     let options = ["-t", "tmpfs", "-o", "size=512k", "none", at];
@@ -304,27 +304,27 @@ fn damaged_state_file_is_rejected_unchanged() {
     assert_eq!(ended_runs(&state), 4);
 }
 
-/// The file is complete at any time, so that neither a kill nor a power failure can damage it.
+/// The file is always complete, so neither a kill nor a power failure can damage it.
 #[test]
-fn state_file_is_complete_at_any_time() {
+fn state_file_is_always_complete() {
     let directory = tempfile::tempdir().unwrap();
     let state = directory.path().join("state.ndjson");
     let args = ["--json", "--state", state.to_str().unwrap()];
     let child = start(&study(), directory.path(), &args);
     let output = std::thread::spawn(|| child.wait_with_output().unwrap());
     let mut versions = 0;
-    let mut former = Vec::new();
+    let mut previous = Vec::new();
     while !output.is_finished() {
         std::thread::sleep(Duration::from_millis(1));
         let content = fs::read(&state).unwrap_or_default();
-        if content != former {
+        if content != previous {
             assert!(content.ends_with(b"\n"));
             let text = String::from_utf8(content.clone()).unwrap();
             let digest = Sha256::digest(without_checksum(&text));
             let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
             assert!(text.starts_with(&format!("{{\"sha256\":\"{hex}\"}}\n")));
             versions += 1;
-            former = content;
+            previous = content;
         }
     }
     assert!(versions >= 5, "{versions}");

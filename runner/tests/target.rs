@@ -125,7 +125,7 @@ fn short_file_keeps_its_data() {
 }
 
 #[test]
-fn fallocate_controls_the_blocks_of_a_file() {
+fn fallocate_controls_block_allocation() {
     let dir = directory();
     let check = |how: &str, length: u64, has_blocks: bool| {
         let path = dir.path().join(how);
@@ -156,14 +156,14 @@ fn fallocate_controls_the_blocks_of_a_file() {
 fn file_shared_by_jobs_is_laid_out_once_with_the_largest_size() {
     let dir = directory();
     let path = dir.path().join("f");
-    let of = |length| {
+    let reader = |length| {
         job(
             "read",
             vec![target(&path, "file", length, length)],
             json!({}),
         )
     };
-    let (_, seen) = lay_out(dir.path(), &[of(2 * MIB), of(5 * MIB), of(MIB)]).unwrap();
+    let (_, seen) = lay_out(dir.path(), &[reader(2 * MIB), reader(5 * MIB), reader(MIB)]).unwrap();
     assert_eq!(fs::metadata(&path).unwrap().len(), 5 * MIB);
     assert_eq!(seen.last().unwrap().total_bytes, Some(5 * MIB));
 }
@@ -269,7 +269,7 @@ fn create_on_open_creates_files_at_open() {
 }
 
 #[test]
-fn workers_have_their_own_and_shared_targets() {
+fn workers_open_their_own_and_shared_targets() {
     let dir = directory();
     let mut files: Vec<_> = ["shared", "zero", "one"]
         .iter()
@@ -345,7 +345,7 @@ fn open_flags_match_the_job() {
 }
 
 #[test]
-fn link_out_of_the_root_is_not_followed() {
+fn symlink_out_of_the_root_is_not_followed() {
     let dir = directory();
     let root = dir.path().join("root");
     let outside = dir.path().join("outside");

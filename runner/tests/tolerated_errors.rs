@@ -16,8 +16,8 @@ const BLOCKS: u64 = 256;
 const FAILED: u64 = BLOCKS / 2;
 const EFBIG: i32 = 27;
 
-/// A command that cannot write beyond the first half of a file, and ignores SIGXFSZ.
-fn limited(program: &Path) -> Command {
+/// A command that ignores SIGXFSZ and cannot write beyond the first half of a file.
+fn limited_command(program: &Path) -> Command {
     let limit = format!("--fsize={}", (BLOCKS - FAILED) * BLOCK);
     let mut command = Command::new("sh");
     command
@@ -29,7 +29,7 @@ fn limited(program: &Path) -> Command {
 fn run(file: &Path, changes: Value) -> (Output, Value) {
     let job = json!({"name": "w", "filename": file, "size": BLOCKS * BLOCK, "bs": BLOCK, "direct": 0,
         "rw": "write", "ioengine": "psync"});
-    let mut command = limited(Path::new(runner().get_program()));
+    let mut command = limited_command(Path::new(runner().get_program()));
     command.args(["run", "-", "--json"]);
     let output = spawn(&mut command, &with(&job, changes))
         .wait_with_output()
@@ -75,7 +75,7 @@ fn ignored_errors_are_counted_and_the_run_fails_at_its_end() {
 }
 
 #[test]
-fn rates_and_latency_limits_continue_after_errors() {
+fn jobs_with_a_rate_or_a_latency_target_continue_after_errors() {
     let (_directory, file) = prepared();
     let rated = json!({"ignore_error": ",EFBIG", "rate_iops": 100_000, "iodepth": 8,
         "ioengine": "io_uring", "flow": 1});
@@ -124,7 +124,7 @@ fn fio_counts_the_same_errors() {
         return scratch::skip(&error);
     }
     let (_directory, file) = prepared();
-    let output = limited(Path::new("fio"))
+    let output = limited_command(Path::new("fio"))
         .args(["--name=w", "--rw=write", "--bs=4k", "--ignore_error=,EFBIG"])
         .args(["--output-format=json", "--ioengine=psync"])
         .arg(format!("--size={}", BLOCKS * BLOCK))
@@ -137,7 +137,7 @@ fn fio_counts_the_same_errors() {
     let job = &result["jobs"][0];
     assert_eq!(job["total_err"], FAILED, "{job}");
     assert_eq!(job["first_error"], EFBIG, "{job}");
-    // fio includes failed I/Os in the number of issued ones.
+    // fio includes failed I/Os in the number of issued I/Os.
     assert_eq!(job["write"]["total_ios"], BLOCKS, "{job}");
     assert_eq!(job["write"]["io_bytes"], (BLOCKS - FAILED) * BLOCK, "{job}");
 }

@@ -152,7 +152,7 @@ fn request_sizes_match_the_device_and_the_trace_instance_is_removed() {
         let run = spawn(runner().args(JSON), &job);
         let instance = instances.join(format!("leadline-{}", run.id()));
         let report = successful_report(run, &job)["report"].clone();
-        assert!(!instance.exists(), "{} is left", instance.display());
+        assert!(!instance.exists(), "{} was not removed", instance.display());
         report
     };
     let random = job(json!({}));
@@ -192,7 +192,7 @@ fn request_sizes_match_the_device_and_the_trace_instance_is_removed() {
 }
 
 #[test]
-fn profile_contains_the_stacks_of_buffered_reads() {
+fn profile_contains_buffered_read_stacks() {
     if let Err(error) = scratch::run("perf", &["--version"]) {
         return skip(&error);
     }

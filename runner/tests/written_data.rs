@@ -1,5 +1,5 @@
-//! The data that a job leaves in its file, from the perspective of a device that deduplicates or
-//! compresses. Files written by fio are the reference.
+//! The data that a job leaves in its file, as seen by a device that deduplicates or compresses.
+//! Files written by fio are the reference.
 
 mod scratch;
 
@@ -21,7 +21,7 @@ const MIB: usize = 1 << 20;
 const PIECE: usize = 32;
 const ENGINES: [&str; 2] = ["psync", "io_uring"];
 
-/// A file with known content. It exists before the run, so that there is no layout.
+/// A file with known content. It exists before the run, so there is no layout.
 struct Target {
     directory: TempDir,
     file: PathBuf,
@@ -166,7 +166,7 @@ fn io_uring_writes_distinct_sectors_to_the_page_cache() {
 }
 
 #[test]
-fn submission_options_do_not_share_a_buffer_between_writes() {
+fn submission_options_do_not_make_writes_share_a_buffer() {
     let options = [
         json!({"iodepth_batch": 8}),
         json!({"fixedbufs": 0}),
@@ -287,7 +287,7 @@ fn workers_on_the_same_file_write_distinct_sectors() {
 }
 
 #[test]
-fn a_second_run_with_the_same_seed_writes_different_data() {
+fn second_run_with_the_same_seed_writes_different_data() {
     for engine in ENGINES {
         for (rw, iodepth) in [("write", 1), ("randwrite", 32)] {
             let job = json!({"rw": rw, "iodepth": iodepth, "ioengine": engine});
@@ -329,13 +329,13 @@ fn collect_stable_blocks(observed: &mut [HashSet<Vec<u8>>], last: &[u8], now: &[
     }
 }
 
-/// The file is small and the rate is low, so that every pass can be observed.
+/// The file is small and the rate is low, so every pass can be observed.
 fn assert_every_pass_differs(engine: &str, changes: Value) {
     let job = json!({"loops": 2, "rate_iops": 50, "bs": "4k", "ioengine": engine});
     let job = with(&job, changes);
     let target = Target::containing(zeros(16 * BLOCK));
     for (index, contents) in observed_contents(&target, &job).iter().enumerate() {
-        // The initial zeros, and the data of each pass.
+        // The initial zeros, plus the data of each pass.
         assert_eq!(contents.len(), 3, "{job}: block {index}");
         let sectors = distinct(
             &contents.iter().flatten().copied().collect::<Vec<_>>(),
@@ -346,13 +346,13 @@ fn assert_every_pass_differs(engine: &str, changes: Value) {
 }
 
 #[test]
-fn a_second_pass_with_psync_writes_different_data() {
+fn second_pass_with_psync_writes_different_data() {
     assert_every_pass_differs("psync", json!({"rw": "write"}));
     assert_every_pass_differs("psync", json!({"rw": "write", "refill_buffers": 1}));
 }
 
 #[test]
-fn a_second_pass_with_io_uring_writes_different_data() {
+fn second_pass_with_io_uring_writes_different_data() {
     assert_every_pass_differs("io_uring", json!({"rw": "write"}));
     // Each pass uses the buffers in the same order.
     assert_every_pass_differs("io_uring", json!({"rw": "randwrite", "iodepth": 4}));
@@ -403,7 +403,7 @@ fn mixed_jobs_never_write_data_that_they_read() {
 }
 
 #[test]
-fn a_mixed_job_does_not_repeat_data_of_a_previous_run() {
+fn mixed_job_does_not_repeat_data_from_a_previous_run() {
     for engine in ENGINES {
         let mut target = Target::containing(zeros(MIB));
         target.run(&json!({"rw": "randwrite", "ioengine": engine}));
@@ -452,7 +452,7 @@ fn reads_change_nothing() {
 fn zero_buffers_writes_only_zeros() {
     for engine in ENGINES {
         for rw in ["write", "randwrite", "rw", "randrw"] {
-            // Zeros must not be stamped or refilled by either option.
+            // Neither option may stamp or refill the zeros.
             for others in [json!({}), json!({"scramble_buffers": 1})] {
                 let job = json!({"rw": rw, "zero_buffers": 1, "ioengine": engine, "iodepth": 8});
                 let target = Target::containing(foreign_data(MIB));
@@ -465,7 +465,7 @@ fn zero_buffers_writes_only_zeros() {
     }
 }
 
-fn installed(program: &str) -> bool {
+fn is_installed(program: &str) -> bool {
     let found = scratch::run(program, &["--version"]).is_ok();
     if !found {
         scratch::skip(&format!("{program} is not installed"));
@@ -474,12 +474,12 @@ fn installed(program: &str) -> bool {
 }
 
 /// A file written in one of the data modes.
-struct Written {
+struct WrittenFile {
     target: Target,
     content: Vec<u8>,
 }
 
-impl Written {
+impl WrittenFile {
     /// Writes 4 KiB blocks in random order.
     fn by_runner(mode: &Value, engine: &str, iodepth: u32, bytes: usize) -> Self {
         let target = Target::containing(zeros(bytes));
@@ -541,26 +541,26 @@ type Compressor = (&'static str, &'static str, &'static str);
 
 fn compressors() -> Vec<Compressor> {
     let mut all = vec![("zstd", "-3", "zst"), ("xz", "-1", "xz")];
-    all.retain(|(program, ..)| installed(program));
+    all.retain(|(program, ..)| is_installed(program));
     all
 }
 
-/// One I/O in flight, and several.
+/// One I/O in flight, and more than one.
 const DEPTHS: [(&str, u32); 2] = [("psync", 1), ("io_uring", 8)];
 
 #[test]
 fn unchanged_buffers_repeat_as_in_fio() {
     let mode = json!({"scramble_buffers": 0});
     for (engine, iodepth) in [("psync", 1), ("io_uring", 1), ("io_uring", 8)] {
-        let leadline = Written::by_runner(&mode, engine, iodepth, MIB);
+        let leadline = WrittenFile::by_runner(&mode, engine, iodepth, MIB);
         let blocks = distinct(&leadline.content, BLOCK);
         assert!(
             (1..=iodepth as usize).contains(&blocks),
             "{engine}, depth {iodepth}: {blocks} distinct blocks"
         );
         assert_eq!(shared(&zeros(PIECE), &leadline.content, PIECE), 0, "zeros");
-        if installed("fio") {
-            let fio = Written::by_fio(&mode, engine, iodepth, MIB);
+        if is_installed("fio") {
+            let fio = WrittenFile::by_fio(&mode, engine, iodepth, MIB);
             assert_eq!(blocks, distinct(&fio.content, BLOCK), "{engine}");
         }
     }
@@ -568,13 +568,13 @@ fn unchanged_buffers_repeat_as_in_fio() {
 
 #[test]
 fn data_deduplicates_and_compresses_as_in_fio() {
-    if !installed("fio") {
+    if !is_installed("fio") {
         return;
     }
     for mode in [json!({}), json!({"refill_buffers": 1})] {
         for (engine, iodepth) in DEPTHS {
-            let leadline = Written::by_runner(&mode, engine, iodepth, 2 * MIB);
-            let fio = Written::by_fio(&mode, engine, iodepth, 2 * MIB);
+            let leadline = WrittenFile::by_runner(&mode, engine, iodepth, 2 * MIB);
+            let fio = WrittenFile::by_fio(&mode, engine, iodepth, 2 * MIB);
             let (actual, expected) = (leadline.distinct_percent(), fio.distinct_percent());
             assert!(
                 actual >= expected - 1.0,
@@ -593,16 +593,16 @@ fn data_deduplicates_and_compresses_as_in_fio() {
 }
 
 #[test]
-fn the_requested_share_is_compressible() {
+fn requested_share_of_the_data_is_compressible() {
     let mode = json!({"buffer_compress_percentage": 50, "refill_buffers": 1});
     for (engine, iodepth) in DEPTHS {
-        let leadline = Written::by_runner(&mode, engine, iodepth, 2 * MIB);
+        let leadline = WrittenFile::by_runner(&mode, engine, iodepth, 2 * MIB);
         assert_near(
             leadline.distinct_percent(),
             100.0,
             &format!("{engine}: distinct"),
         );
-        let fio = installed("fio").then(|| Written::by_fio(&mode, engine, iodepth, 2 * MIB));
+        let fio = is_installed("fio").then(|| WrittenFile::by_fio(&mode, engine, iodepth, 2 * MIB));
         for compressor in compressors() {
             let actual = leadline.compressed_percent(compressor);
             assert_near(actual, 50.0, &format!("{engine} {compressor:?}"));
@@ -615,11 +615,11 @@ fn the_requested_share_is_compressible() {
 }
 
 #[test]
-fn the_requested_share_is_duplicate() {
+fn requested_share_of_the_blocks_is_duplicate() {
     let mode = json!({"dedupe_percentage": 50});
     for (engine, iodepth) in DEPTHS {
         // In smaller files, random variation of the share exceeds 3 %.
-        let leadline = Written::by_runner(&mode, engine, iodepth, 8 * MIB);
+        let leadline = WrittenFile::by_runner(&mode, engine, iodepth, 8 * MIB);
         assert_near(
             leadline.distinct_percent(),
             50.0,
@@ -633,8 +633,8 @@ fn the_requested_share_is_duplicate() {
             let actual = leadline.compressed_percent(compressor);
             assert!(actual >= 47.0, "{engine} {compressor:?}: {actual:.1} %");
         }
-        if installed("fio") {
-            let fio = Written::by_fio(&mode, engine, iodepth, 8 * MIB);
+        if is_installed("fio") {
+            let fio = WrittenFile::by_fio(&mode, engine, iodepth, 8 * MIB);
             assert_near(leadline.distinct_percent(), fio.distinct_percent(), "fio");
         }
     }
@@ -652,10 +652,10 @@ fn assert_near(actual: f64, expected: f64, what: &str) {
 fn zeros_deduplicate_and_compress_as_in_fio() {
     let mode = json!({"zero_buffers": 1});
     for (engine, iodepth) in DEPTHS {
-        let leadline = Written::by_runner(&mode, engine, iodepth, MIB);
+        let leadline = WrittenFile::by_runner(&mode, engine, iodepth, MIB);
         assert!(leadline.content == zeros(MIB), "{engine}");
-        if installed("fio") {
-            let fio = Written::by_fio(&mode, engine, iodepth, MIB);
+        if is_installed("fio") {
+            let fio = WrittenFile::by_fio(&mode, engine, iodepth, MIB);
             assert!(leadline.content == fio.content, "{engine}");
         }
     }
@@ -672,7 +672,7 @@ fn both_engines_write_equally_distinct_data() {
         json!({"zero_buffers": 1}),
     ];
     for mode in modes {
-        let [psync, io_uring] = ENGINES.map(|engine| Written::by_runner(&mode, engine, 1, MIB));
+        let [psync, io_uring] = ENGINES.map(|engine| WrittenFile::by_runner(&mode, engine, 1, MIB));
         let difference = psync.distinct_percent() - io_uring.distinct_percent();
         // Both engines use the same seed, so random variation does not explain a difference.
         assert!(

@@ -1,6 +1,6 @@
-//! fio with its defaults, and tuned. Both record latencies, like the runner.
+//! Default fio and tuned fio. Like the runner, both record latencies and run with `invalidate=0`.
 //!
-//! Both run with `invalidate=0`, like the runner. Tuned fio allows repeating offsets, does not
+//! Tuned fio allows repeating offsets, does not
 //! scramble write buffers, and uses a thread instead of a process. With io_uring, it also uses
 //! registered files, fixed buffers and the best of nine combinations of batch sizes.
 
@@ -16,7 +16,7 @@ use std::path::PathBuf;
 #[derive(Clone, Debug)]
 pub struct Fio {
     pub path: PathBuf,
-    /// `None` for fio with its defaults.
+    /// `None` for default fio.
     pub tuning: Option<Batch>,
 }
 
@@ -73,10 +73,10 @@ fn counts(result: &Value) -> Option<Counts> {
         .iter()
         .filter_map(|name| job.get(name))
         .collect();
-    let sum = |of: fn(&Value) -> Option<f64>| {
+    let sum = |field: fn(&Value) -> Option<f64>| {
         directions
             .iter()
-            .map(|direction| of(direction))
+            .map(|direction| field(direction))
             .sum::<Option<f64>>()
     };
     let in_flight = sum(|direction| {

@@ -74,8 +74,8 @@ impl Contender for Runner {
 }
 
 impl Runner {
-    /// Arguments that confirm everything a job would overwrite; empty for runner versions without
-    /// confirmations.
+    /// Returns arguments that confirm every overwrite in a job. Empty for runner versions that
+    /// predate confirmations.
     fn confirmations(&self, job: &str) -> Result<Vec<String>> {
         let plan = Invocation {
             program: self.path.clone(),
@@ -125,7 +125,7 @@ mod tests {
     use crate::cell::Cell;
 
     #[test]
-    fn probes_are_disabled_only_for_their_contender() {
+    fn disables_probes_only_if_requested() {
         let cells = Cell::all();
         let cell = cells.iter().find(|cell| cell.name == "hot16m-d1").unwrap();
         let probes = |probes| {

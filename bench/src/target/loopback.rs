@@ -21,7 +21,7 @@ pub struct Loopback {
 }
 
 impl Loopback {
-    /// `direct`: the device bypasses the page cache of `folder`'s filesystem.
+    /// If `direct` is true, the device bypasses the page cache of `folder`'s filesystem.
     pub fn new(folder: &Path, mib: u64, direct: bool) -> Result<Self> {
         require_root("a loop device")?;
         let mut image = NamedTempFile::new_in(folder)?;

@@ -1,6 +1,6 @@
 //! A zram device (Documentation/admin-guide/blockdev/zram.rst), raw or with ext4 and a file. The
-//! data is incompressible, so each I/O copies a page regardless of the contents of the
-//! contender's buffers.
+//! data is incompressible, so each I/O copies a page regardless of what the contender's buffers
+//! contain.
 
 use super::{
     file::{DataFile, fill},
@@ -15,8 +15,8 @@ use std::{
 };
 
 const CONTROL: &str = "/sys/class/zram-control";
-/// Maximum number of attempts to remove a device. The increasing pauses between them add up to 4.5
-/// s.
+/// Maximum number of attempts to remove a device. The increasing pauses between attempts add up to
+/// 4.5 s.
 const REMOVE_TRIES: u32 = 10;
 const REMOVE_PAUSE: std::time::Duration = std::time::Duration::from_millis(100);
 
@@ -101,14 +101,14 @@ impl Mounted {
     /// The file fills half of the device.
     pub fn new(folder: &Path, mib: u64) -> Result<Self> {
         let device = ZramDevice::new(mib)?;
-        let at = folder.join("zram");
-        fs::create_dir(&at)?;
-        let (device_path, at_path) = (device.path.to_string_lossy(), at.to_string_lossy());
+        let mount_point = folder.join("zram");
+        fs::create_dir(&mount_point)?;
+        let device_path = device.path.to_string_lossy();
         system("mkfs.ext4", &["-q", &device_path])?;
-        system("mount", &[&device_path, &at_path])?;
-        let mount = Mount(at.clone());
+        system("mount", &[&device_path, &mount_point.to_string_lossy()])?;
+        let mount = Mount(mount_point.clone());
         Ok(Self {
-            file: DataFile::new(&at.join("data"), mib / 2)?,
+            file: DataFile::new(&mount_point.join("data"), mib / 2)?,
             _mount: mount,
             _device: device,
         })

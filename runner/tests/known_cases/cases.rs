@@ -15,7 +15,7 @@ pub(crate) struct Case {
     pub(crate) rw: &'static str,
     pub(crate) direct: u8,
     /// Additional job options.
-    pub(crate) more: fn() -> Value,
+    pub(crate) options: fn() -> Value,
     /// I/O of another program on the same device.
     pub(crate) foreign_io: Option<Kind>,
     /// Expected class of the reads.
@@ -41,7 +41,7 @@ pub(crate) const fn reads(
         state,
         rw,
         direct,
-        more: no_options,
+        options: no_options,
         foreign_io: None,
         read: Some(class),
         write: None,
@@ -71,8 +71,8 @@ fn no_options() -> Value {
 
 impl Case {
     /// Adds job options.
-    pub(crate) const fn with(self, more: fn() -> Value) -> Self {
-        Self { more, ..self }
+    pub(crate) const fn with(self, options: fn() -> Value) -> Self {
+        Self { options, ..self }
     }
 
     const fn with_foreign_io(self, foreign_io: Kind) -> Self {
@@ -87,7 +87,7 @@ impl Case {
 pub(crate) const BYPASSED: &str = "O_DIRECT on written blocks";
 pub(crate) const DROPPED: &str = "the pages were dropped";
 pub(crate) const CACHED: &str = "all pages were already read";
-pub(crate) const HALF_CACHED: &str = "the first half was read before";
+pub(crate) const HALF_CACHED: &str = "the first half was already read";
 pub(crate) const READAHEAD: &str = "readahead of small sequential reads";
 pub(crate) const EMPTY: &str = "no block was written";
 pub(crate) const SMALL: &str = "the kernel writes back 16 MiB only after 30 s";
@@ -185,7 +185,7 @@ pub(crate) const CASES: &[Case] = &[
         "randread",
         0,
         "page_cache",
-        "pre_read reads all of it",
+        "pre_read reads the whole target",
     )
     .with(|| json!({"pre_read": 1})),
     reads(
@@ -538,7 +538,7 @@ pub(crate) const CASES: &[Case] = &[
         "read",
         0,
         "readahead",
-        "every read reads half of its bytes from the device",
+        "each read gets half of its bytes from the device",
     ),
     reads(
         "btrfs compressed, warm random reads",
@@ -602,7 +602,7 @@ pub(crate) const CASES: &[Case] = &[
         "randread",
         0,
         "page_cache",
-        "pre_read reads all of it",
+        "pre_read reads the whole target",
     )
     .with(|| json!({"pre_read": 1})),
     writes(
@@ -630,7 +630,7 @@ pub(crate) const CASES: &[Case] = &[
         "randread",
         1,
         "lower_cache",
-        "the backing file was read before",
+        "the backing file was already read",
     ),
     writes(
         "loop device with a cached backing file, direct writes",
@@ -652,5 +652,5 @@ pub(crate) const CASES: &[Case] = &[
     ),
 ];
 
-/// The job runs long enough for the other program to transfer more bytes than the job.
+/// The job runs long enough for the other program to transfer more bytes than the job does.
 const LONGER: fn() -> Value = || json!({"runtime": "300ms", "time_based": 1});

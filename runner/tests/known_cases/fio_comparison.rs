@@ -45,7 +45,7 @@ fn device_of(result: &Value) -> String {
         .into()
 }
 
-/// The device's share in a run of fio. Reads the device's counters directly, because fio reads its
+/// The device's share in a fio run. Reads the device's counters directly, because fio reads its
 /// disk statistics only every 250 ms and so misses the end of such short runs.
 fn fio_share(target: &Target, rw: &str, direct: u8, device: &str) -> Share {
     let mut output = tempfile::tempfile().unwrap();
@@ -134,10 +134,10 @@ fn shares_match_fio() {
         let job = json!({"name": "shares", "filename": target.path, "size": "16m", "bs": "4k",
             "iodepth": 8, "rw": rw, "direct": direct, "invalidate": 0});
         let compare = || {
-            let ours_locked = prepare(state, &target).lock();
+            let locked = prepare(state, &target).lock();
             let result = report_in_root(&job, test_targets.root());
             let leadline = runner_share(&result, direction(rw));
-            drop(ours_locked);
+            drop(locked);
             let _locked = prepare(state, &target).lock();
             (
                 leadline,

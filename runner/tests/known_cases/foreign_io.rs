@@ -34,7 +34,7 @@ impl ForeignIo {
             Kind::Reads => "--rw=randread",
             Kind::Writes => "--rw=randwrite",
         };
-        // The file already exists, so that overwriting it causes no metadata I/O.
+        // Create the file first so that overwriting it causes no metadata I/O.
         fs::write(&file, vec![7; 16 << 20]).unwrap();
         fs::File::open(&file).unwrap().sync_all().unwrap();
         let fio = Command::new("fio")

@@ -26,7 +26,7 @@ struct Case {
     /// Action after the first 0.5 s of the run.
     during: fn(&Target),
     has_neighbor: bool,
-    /// Layers that the gauge may show at the end; `None` stands for an unknown layer with a reason.
+    /// Layers that the gauge may show at the end; `None` is an unknown layer with a reason.
     served_by: &'static [Option<&'static str>],
 }
 
@@ -42,7 +42,7 @@ fn write_all(target: &Target) {
     file.write_all_at(&vec![7; BYTES as usize], 0).unwrap();
 }
 
-/// Reads the file in large blocks, so that the page cache has large folios.
+/// Reads the file in large blocks, so the page cache contains large folios.
 fn warm(target: &Target) {
     assert_eq!(fs::read(&target.path).unwrap().len() as u64, BYTES);
 }
@@ -108,7 +108,7 @@ fn cases() -> Vec<Case> {
 }
 
 #[test]
-fn live_gauges_of_writes_follow_the_ios() {
+fn write_gauge_shows_the_serving_layer() {
     let Some(targets) = TestTargets::create() else {
         return;
     };

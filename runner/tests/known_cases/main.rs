@@ -18,7 +18,7 @@ mod cases;
 mod fio_comparison;
 mod foreign_io;
 mod live_gauge;
-mod several_jobs;
+mod multiple_jobs;
 mod situations;
 mod stack;
 mod stacked;
@@ -37,7 +37,7 @@ const ENGINES: [&str; 2] = ["io_uring", "psync"];
 const MIN_CASES: usize = 40;
 /// Repetitions of each case; default 1.
 const REPEAT: &str = "LEADLINE_REPEAT";
-/// Runs only cases whose name contains this.
+/// Selects the cases whose names contain its value.
 const CASE_FILTER: &str = "LEADLINE_CASE";
 
 #[test]
@@ -56,7 +56,7 @@ fn repeat() -> usize {
         .unwrap_or(1)
 }
 
-/// Checks each case with each engine. `additional`: checks more facts about the result. Returns the
+/// Checks each case with each engine. `additional` checks other facts about the result. Returns the
 /// number of cases.
 pub(crate) fn check_all(
     cases: &[Case],
@@ -85,7 +85,7 @@ pub(crate) fn check_all(
         }
     }
     println!(
-        "{} cases, {} engines, {repeat} times: {} failed",
+        "{} cases × {} engines × {repeat} repetitions: {} failed",
         chosen.len(),
         ENGINES.len(),
         failures.len()
@@ -100,7 +100,7 @@ fn check(case: &Case, engine: &str, test_targets: &TestTargets) -> Result<Value,
     let prepared = state::prepare(case.state, &target);
     let job = json!({"name": "known", "filename": target.path, "size": "16m", "bs": "4k", "iodepth": 8, "ioengine": engine,
         "rw": case.rw, "direct": case.direct, "invalidate": 0});
-    let job = with(&job, (case.more)());
+    let job = with(&job, (case.options)());
     // Locked pages cannot be invalidated.
     let _locked = (job["invalidate"] == 0).then(|| prepared.lock());
     let _foreign_io = case
@@ -133,8 +133,8 @@ fn check(case: &Case, engine: &str, test_targets: &TestTargets) -> Result<Value,
     ))
 }
 
-/// The verdict's class or, for the class `device`, a modifier that changes its meaning, if there is
-/// one.
+/// The verdict's class. For the class `device`, the first modifier that changes its meaning, if
+/// any.
 fn verdict_name(verdict: &Value) -> Option<String> {
     let class = verdict["class"].as_str()?;
     let kinds = verdict["modifiers"].as_array().into_iter().flatten();

@@ -34,7 +34,7 @@ pub(crate) fn sentence(verdict: &Value) -> &str {
     verdict["sentence"].as_str().unwrap()
 }
 
-/// A file without pages in the page cache.
+/// Creates a file that has no pages in the page cache.
 fn cold_file(path: &Path, bytes: u64) -> PathBuf {
     scratch::image(path, bytes);
     fadvise(File::open(path).unwrap(), 0, None, Advice::DontNeed).unwrap();
@@ -45,7 +45,7 @@ fn cold_file(path: &Path, bytes: u64) -> PathBuf {
 
 /// No write can reach a disk, because tmpfs has none.
 #[test]
-fn a_log_on_a_tmpfs_below_a_loop_device_is_in_memory() {
+fn log_on_a_loop_device_over_tmpfs_is_in_memory() {
     let Some(disk) = Disk::ext4_in_memory() else {
         return;
     };
@@ -67,7 +67,7 @@ fn a_log_on_a_tmpfs_below_a_loop_device_is_in_memory() {
 
 /// The same job on a disk: every flush reaches the disk.
 #[test]
-fn a_log_on_a_disk_gets_its_commits_per_second() {
+fn log_on_a_disk_has_the_log_writes_finding() {
     let Some(disk) = Disk::ext4() else { return };
     let job = json!({"filename": disk.file("log"), "rw": "write", "bs": "4k", "size": "16m",
         "direct": 0, "fdatasync": 1, "ioengine": "psync", "number_ios": 1500});
@@ -85,13 +85,13 @@ struct OverlayOnDisk {
     disk: Disk,
 }
 
-/// An unusual length. Otherwise, if the layers are hidden, the guard would reject the file if it is
-/// as long as the backing file of another test.
+/// An unusual length: if the layers are hidden, the guard rejects a file that is as long as the
+/// backing file of another test.
 const OVERLAY_BYTES: u64 = 16 * MIB + 5 * 4096;
 
 impl OverlayOnDisk {
-    /// If `is_visible` is false, the mount options contain relative names, so that the layers
-    /// cannot be found, as in a container.
+    /// If `is_visible` is false, the mount options contain relative paths, so the layers cannot be
+    /// found, as in a container.
     fn new(is_visible: bool) -> Option<Self> {
         let disk = Disk::ext4()?;
         for name in ["lower", "upper", "work"] {
@@ -149,7 +149,7 @@ fn check_overlay(result: &Value, direction: &str, device: Option<&str>) {
 }
 
 #[test]
-fn the_device_below_an_overlay_is_counted() {
+fn counts_the_device_below_an_overlay() {
     let Some(overlay) = OverlayOnDisk::new(true) else {
         return;
     };
@@ -162,7 +162,7 @@ fn the_device_below_an_overlay_is_counted() {
 }
 
 #[test]
-fn an_overlay_with_hidden_layers_has_no_amplification() {
+fn overlay_with_hidden_layers_has_no_amplification() {
     let Some(overlay) = OverlayOnDisk::new(false) else {
         return;
     };
@@ -173,10 +173,10 @@ fn an_overlay_with_hidden_layers_has_no_amplification() {
 // Read-around for page faults
 
 /// Outside of sequential mappings, a page fault reads the pages around the missing one
-/// (`do_sync_mmap_readahead` in mm/filemap.c). All later reads of these pages need no device, so
-/// that only major faults wait for it.
+/// (`do_sync_mmap_readahead` in mm/filemap.c). Later reads of these pages do not need the device,
+/// so only major faults wait for it.
 #[test]
-fn random_reads_of_pages_that_other_faults_fetched_are_from_memory() {
+fn random_reads_of_pages_fetched_by_other_faults_are_from_memory() {
     let Some(disk) = Disk::ext4() else { return };
     let sectors = (4 * MIB / 512).to_string();
     scratch::run("blockdev", &["--setra", &sectors, &disk.device.0]).unwrap();

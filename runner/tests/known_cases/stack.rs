@@ -8,8 +8,8 @@ use crate::{
 
 /// Size of a disk in bytes: enough for array metadata, ext4 with its journal, and a target.
 pub(crate) const DISK_BYTES: u64 = 64 << 20;
-/// Size of a dm device without a filesystem, equal to the number of bytes that a case reads, so
-/// that readahead cannot read more.
+/// Size of a dm device without a filesystem. It equals the number of bytes that a case reads, so
+/// readahead cannot read more.
 const DEVICE_BYTES: u64 = crate::state::BYTES;
 /// Bytes per chunk of a stripe.
 const CHUNK_BYTES: u64 = 64 << 10;

@@ -38,7 +38,7 @@ const CASES: &[Case] = &[
         "randread",
         0,
         "page_cache",
-        "pre_read reads all of it",
+        "pre_read reads the whole target",
     )
     .with(|| json!({"pre_read": 1})),
     reads(
@@ -215,7 +215,7 @@ const CASES: &[Case] = &[
         "write",
         0,
         "amplified",
-        "each write commits the journal",
+        COMMITS,
     )
     .with(|| json!({"fallocate": "none", "fsync": 1, "iodepth": 1, "size": "4m"})),
 ];
@@ -225,18 +225,18 @@ const TIMEOUT: Duration = Duration::from_secs(180);
 
 /// On the host, this boots user-mode Linux, whose init runs the same test.
 #[test]
-fn dm_and_md() {
+fn verdicts_match_on_dm_and_md() {
     if !uml::is_inside() {
         let disks = STACKS.iter().flat_map(|stack| stack.disks);
         return uml::run(&Machine {
-            test: "stacked::dm_and_md",
+            test: "stacked::verdicts_match_on_dm_and_md",
             disks: disks.map(|name| (*name, DISK_BYTES)).collect(),
             modules: &["dm-crypt", "raid0", "raid1"],
             timeout: TIMEOUT * repeat() as u32,
         });
     }
     let test_targets = TestTargets::stacked();
-    check_all(CASES, &test_targets, additional);
+    check_all(CASES, &test_targets, check_disks_and_page_cache);
     raw_writes_to_disks_are_rejected(&test_targets);
 }
 
@@ -270,30 +270,32 @@ fn raw_writes_to_disks_are_rejected(test_targets: &TestTargets) {
 }
 
 /// Checks the physical disks and the page cache.
-fn additional(case: &Case, result: &Value) -> Result<(), String> {
-    let checked = residency(result)
-        .and_then(|()| physical_devices(stack::of(case.test_target), result))
-        .and_then(|()| copies(case, result));
+fn check_disks_and_page_cache(case: &Case, result: &Value) -> Result<(), String> {
+    let checked = check_residency(result)
+        .and_then(|()| check_physical_devices(stack::of(case.test_target), result))
+        .and_then(|()| check_copies(case, result));
     checked.map_err(|error| format!("{}: {error}", case.name))
 }
 
 /// For mirrors, checks that the report shows the additional copies.
-fn copies(case: &Case, result: &Value) -> Result<(), String> {
-    let known = stack::of(case.test_target).copies() > 1
+fn check_copies(case: &Case, result: &Value) -> Result<(), String> {
+    let expected = stack::of(case.test_target).copies() > 1
         && case.write.is_some_and(|class| class != "deferred_write");
     let findings = result["findings"].as_array().unwrap();
-    let is_told = findings
+    let is_reported = findings
         .iter()
         .any(|finding| finding["code"] == "lower_device_amplification");
-    if is_told == known {
+    if is_reported == expected {
         Ok(())
     } else {
-        Err(format!("copies: {known}, findings: {findings:?}"))
+        Err(format!(
+            "expected a finding about copies: {expected}, findings: {findings:?}"
+        ))
     }
 }
 
 /// Checks residency from mincore(2), which does not report dirty pages.
-fn residency(result: &Value) -> Result<(), String> {
+fn check_residency(result: &Value) -> Result<(), String> {
     let target = &result["report"]["targets"][0];
     let end = &target["residency"]["end"];
     let reason = target["absent"]["dirty"].as_str().unwrap_or_default();
@@ -306,8 +308,8 @@ fn residency(result: &Value) -> Result<(), String> {
     }
 }
 
-/// Checks the names of the disks, and the bytes that each transferred for the device above.
-fn physical_devices(stack: &Stack, result: &Value) -> Result<(), String> {
+/// Checks the disk names, and the bytes that each disk transferred for the device above.
+fn check_physical_devices(stack: &Stack, result: &Value) -> Result<(), String> {
     let device = &result["report"]["device"];
     let physical = device["physical_devices"]
         .as_array()

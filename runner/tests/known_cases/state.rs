@@ -105,7 +105,7 @@ fn drop_pages(file: impl AsFd) {
     fadvise(file, 0, None, Advice::DontNeed).unwrap();
 }
 
-/// Incompressible data, or blocks that are half zeros.
+/// Writes incompressible data or, if `half_zero` is true, blocks that are half zeros.
 fn write(path: &Path, bytes: u64, half_zero: bool) -> File {
     let file = OpenOptions::new()
         .read(true)

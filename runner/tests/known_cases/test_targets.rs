@@ -1,5 +1,5 @@
 //! Targets of the cases: filesystems on loop devices, a tmpfs, and raw loop devices. In user-mode
-//! Linux also dm and md devices, and filesystems on them.
+//! Linux, also dm and md devices, and filesystems on them.
 
 use crate::{
     scratch::{self, Loop, Mounted},
@@ -10,10 +10,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Size of a filesystem in bytes: the minimum of mkfs.xfs with a full-size log.
+/// Size of a filesystem in bytes: the minimum of mkfs.xfs for a full-size log.
 const FILESYSTEM_BYTES: u64 = 320 << 20;
-/// Size of a loop device without a filesystem, equal to the number of bytes that a case reads, so
-/// that readahead cannot read more.
+/// Size of a loop device without a filesystem. It equals the number of bytes that a case reads, so
+/// readahead cannot read more.
 const DEVICE_BYTES: u64 = crate::state::BYTES;
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -98,9 +98,9 @@ const FILESYSTEMS: &[(TestTarget, &[&str], &str, &str)] = &[
 ];
 
 impl TestTargets {
-    /// Returns `None` and reports a skip if loop devices are not available.
+    /// Returns `None` and reports a skipped test if loop devices are not available.
     pub(crate) fn create() -> Option<Self> {
-        let mut test_targets = Self::none(scratch::directory());
+        let mut test_targets = Self::empty(scratch::directory());
         for (test_target, mkfs, options, direct) in FILESYSTEMS {
             let device = test_targets.attach(*test_target, FILESYSTEM_BYTES, direct, false)?;
             test_targets.mount(*test_target, mkfs, &device, options);
@@ -129,7 +129,7 @@ impl TestTargets {
 
     /// dm and md devices on UML's disks.
     pub(crate) fn stacked() -> Self {
-        let mut test_targets = Self::none(scratch::directory());
+        let mut test_targets = Self::empty(scratch::directory());
         for stack in STACKS {
             let device = stack.make();
             if stack.has_filesystem {
@@ -141,7 +141,7 @@ impl TestTargets {
         test_targets
     }
 
-    fn none(directory: tempfile::TempDir) -> Self {
+    fn empty(directory: tempfile::TempDir) -> Self {
         Self {
             _mounts: Vec::new(),
             loops: Vec::new(),

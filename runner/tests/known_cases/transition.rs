@@ -13,7 +13,7 @@ const RATE: u64 = BYTES / 4096 / 2;
 const MAX_ATTEMPTS: usize = 4;
 
 #[test]
-fn the_verdict_contains_the_time_of_the_transition() {
+fn verdict_contains_the_transition_time() {
     let Some(test_targets) = TestTargets::create() else {
         return;
     };
@@ -43,7 +43,7 @@ fn the_verdict_contains_the_time_of_the_transition() {
         .as_f64()
         .unwrap_or_else(|| panic!("{verdict}"))
         - begin_ms;
-    // The transition is after two seconds on an idle host, and later on a busy one.
+    // The transition occurs after two seconds on an idle host, and later on a busy one.
     let end_ms = result["report"]["duration_ms"].as_f64().unwrap();
     assert!(
         (1_000.0..end_ms).contains(&transition_ms),

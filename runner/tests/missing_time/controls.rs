@@ -2,7 +2,7 @@
 
 use super::{
     Case, LENGTH, job,
-    outcome::{Claims, Outcome, Run, names, number},
+    outcome::{Claims, Outcome, Run, lower_bounds, number},
     run_all,
     storage::{Completion, HEALTHY, Storage},
 };
@@ -109,8 +109,11 @@ fn depth_32(case: &str) {
     // The ages are shorter than the slowest latency, unless one of them is in the same histogram
     // bucket.
     let oldest = number(&unfinished["oldest_ns"]);
-    let slowest = oldest > number(&latency["max"]) * 0.98;
-    claims.holds("no lower bounds", slowest || names(latency).is_empty());
+    let is_slowest = oldest > number(&latency["max"]) * 0.98;
+    claims.holds(
+        "no lower bounds",
+        is_slowest || lower_bounds(latency).is_empty(),
+    );
     claims.equal("count", &latency["count"], &read["ios"]);
     for (_, sample) in outcome.samples() {
         claims.within("silent_ms", number(&sample["silent_ms"]), 0.0..=300.0);
@@ -123,12 +126,12 @@ fn start_delay(case: &str) {
     let Some(storage) = Storage::new(&["t1"], LENGTH, |_| Completion::After(HEALTHY)) else {
         return;
     };
-    let of = |name: &str, delay: &str| {
+    let named = |name: &str, delay: &str| {
         let changes =
             json!({"name": name, "startdelay": delay, "runtime": "2s", "ioengine": "psync"});
         job(&storage.file("t1"), changes)
     };
-    let jobs = json!({"jobs": [of("now", "0"), of("later", "2500ms")]});
+    let jobs = json!({"jobs": [named("now", "0"), named("later", "2500ms")]});
     let outcome = Run::start(&jobs, &[]).finish(|| storage.release());
     let mut claims = Claims::about(case, &outcome);
     claims.healthy();

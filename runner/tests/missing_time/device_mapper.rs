@@ -1,5 +1,5 @@
-//! dm devices that hang, slow down, fail and recover at known times, in user-mode Linux that this
-//! test boots. The times are the wall-clock times of `dmsetup suspend` and `resume`.
+//! dm devices that hang, slow down, fail and recover at known times. The test boots user-mode Linux
+//! for them. The times are the wall-clock times of `dmsetup suspend` and `resume`.
 
 mod faults;
 mod hangs;
@@ -8,7 +8,7 @@ use super::{
     Case, LENGTH,
     disks::Frozen,
     failing, job,
-    outcome::{Claims, EARLY, LATE, Outcome, Run, names, number},
+    outcome::{Claims, EARLY, LATE, Outcome, Run, lower_bounds, number},
     scratch::{
         self, Mounted,
         mapped::{Mapped, SECTOR_BYTES},
@@ -30,7 +30,7 @@ use std::{
 };
 
 const DISK: &str = "/dev/ubda";
-/// Size of each case's part of the disk: enough for ext4 with its journal, and a file.
+/// Size of each case's part of the disk: enough for ext4 with a journal, and a file.
 const PART_BYTES: u64 = 64 << 20;
 const PARTS: u64 = 64;
 /// Delay of a raw device without a fault. The actual latency is up to one kernel tick longer.
@@ -253,7 +253,7 @@ struct Device {
     mounted: Option<(PathBuf, Mounted, tempfile::TempDir)>,
     top: Mapped,
     /// The table of `top` without a fault.
-    below: String,
+    healthy_table: String,
     _delay: Option<Mapped>,
 }
 
@@ -267,7 +267,8 @@ impl Device {
     }
 }
 
-/// Returns an unused part of the disk, and its number, which is used in unique device names.
+/// Returns the number of an unused part of the disk, for unique device names, and its table
+/// arguments.
 fn part() -> (u64, String) {
     static USED: AtomicU64 = AtomicU64::new(0);
     let number = USED.fetch_add(1, Ordering::Relaxed);
@@ -283,11 +284,11 @@ fn raw() -> Device {
         PART_BYTES,
         &format!("delay {part} {HEALTHY_MS}"),
     );
-    let below = format!("linear {} 0", delay.node);
+    let healthy_table = format!("linear {} 0", delay.node);
     Device {
         mounted: None,
-        top: Mapped::new(&format!("top{number}"), PART_BYTES, &below),
-        below,
+        top: Mapped::new(&format!("top{number}"), PART_BYTES, &healthy_table),
+        healthy_table,
         _delay: Some(delay),
     }
 }
@@ -300,8 +301,8 @@ fn ext4() -> Device {
 }
 
 fn ext4_on(number: u64, part: &str) -> Device {
-    let below = format!("linear {part}");
-    let top = Mapped::new(&format!("top{number}"), PART_BYTES, &below);
+    let healthy_table = format!("linear {part}");
+    let top = Mapped::new(&format!("top{number}"), PART_BYTES, &healthy_table);
     scratch::run("mkfs.ext4", &["-q", "-E", "lazy_itable_init=0", &top.node]).unwrap();
     let directory = scratch::directory();
     let at = directory.path().join("mounted");
@@ -310,7 +311,7 @@ fn ext4_on(number: u64, part: &str) -> Device {
     Device {
         mounted: Some((at, mounted, directory)),
         top,
-        below,
+        healthy_table,
         _delay: None,
     }
 }
@@ -329,7 +330,7 @@ fn read(changes: Value) -> Job {
     Box::new(move |device| job(&device.path(), changes.clone()))
 }
 
-/// Random writes at a low rate, so that no I/O is in flight most of the time.
+/// Random writes at a low rate, so no I/O is in flight most of the time.
 fn write(changes: Value) -> Job {
     let plain = json!({"rw": "randwrite", "rate_iops": 100});
     read(with(&plain, changes))
@@ -351,9 +352,10 @@ fn start_of(outcome: &Outcome) -> Instant {
     Instant::now() - Duration::from_secs_f64(seconds(outcome, SystemTime::now()))
 }
 
-fn operation(report: &Value) -> &Value {
-    let of = |name: &str| number(&report[name]["ios"]) + number(&report[name]["unfinished"]["ios"]);
-    if of("read") > of("write") {
+fn busier_direction(report: &Value) -> &Value {
+    let ios =
+        |name: &str| number(&report[name]["ios"]) + number(&report[name]["unfinished"]["ios"]);
+    if ios("read") > ios("write") {
         &report["read"]
     } else {
         &report["write"]

@@ -18,7 +18,7 @@ use std::{
 };
 
 #[test]
-fn block_devices() {
+fn reports_stalls_of_block_devices() {
     if let Err(error) = scratch::run("unshare", &["--mount", "true"]) {
         return scratch::skip(&format!("cannot mount filesystems: {error}"));
     }
@@ -71,7 +71,7 @@ impl Drop for Frozen<'_> {
     }
 }
 
-/// Random writes at a low rate, so that no I/O is in flight most of the time.
+/// Random writes at a low rate, so no I/O is in flight most of the time.
 fn write_job(file: PathBuf, runtime: &str, changes: Value) -> Value {
     let plain = json!({"rw": "randwrite", "runtime": runtime, "rate_iops": 200});
     job(&file, with(&plain, changes))
@@ -127,7 +127,7 @@ fn frozen_for_a_while(case: &str, changes: Value) {
 
 const IMAGE: u64 = 96 << 20;
 
-/// Reads from a block device that stops responding. Its processes wait in the kernel for the device
+/// Reads from a block device that stops responding. Processes wait in the kernel for the device
 /// instead of FUSE.
 fn raw_device(case: &str) {
     let armed = flag();
@@ -143,7 +143,7 @@ fn raw_device(case: &str) {
     let Some(device) = Loop::attach(&storage.file("image"), &["--direct-io=on"]) else {
         return;
     };
-    let released = Releases(&storage);
+    let released = ReleaseOnDrop(&storage);
     let changes = json!({"size": IMAGE, "runtime": "3s", "iodepth": 16});
     let mut run = Run::start(&job(Path::new(&device.0), changes), &[]);
     let first = wait_for_half_a_second(&mut run);
@@ -159,7 +159,7 @@ fn raw_device(case: &str) {
     drop(released);
 }
 
-/// An ext4 on a loop device with a backing file on the test's FUSE filesystem. Without a script,
+/// ext4 on a loop device with a backing file on the test's FUSE filesystem. Without a script,
 /// the device writes 1 MiB in about 60 ms.
 struct SlowDisk {
     storage: Storage,
@@ -241,7 +241,7 @@ fn long_sync(case: &str) {
     drop(claims);
 }
 
-/// An ext4 whose device stops writing a second after the start of the measured window.
+/// ext4 on a device that stops writing a second after the start of the measured window.
 fn dying_disk(armed: &'static AtomicBool) -> Option<SlowDisk> {
     let start: OnceLock<Duration> = OnceLock::new();
     SlowDisk::new(armed, move |io| {
@@ -261,7 +261,7 @@ fn start_dying(jobs: &Value, armed: &AtomicBool) -> Run {
     run
 }
 
-/// The sync starts within the first 0.3 s, and its age counts from then.
+/// The sync starts within the first 0.3 s. Its age is measured from its start.
 fn claim_hung_sync(claims: &mut Claims, job: &Value) {
     claims.failed();
     let total = number(&job["stalls"]["total_ms"]) / 1e3;
@@ -321,10 +321,10 @@ fn report_with_a_dead_disk(case: &str) {
     drop(claims);
 }
 
-/// Releases the storage before the devices on it are removed.
-struct Releases<'a>(&'a Storage);
+/// On drop, releases the storage before the devices on it are removed.
+struct ReleaseOnDrop<'a>(&'a Storage);
 
-impl Drop for Releases<'_> {
+impl Drop for ReleaseOnDrop<'_> {
     fn drop(&mut self) {
         self.0.release();
     }

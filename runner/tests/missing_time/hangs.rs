@@ -2,7 +2,7 @@
 
 use super::{
     Case, LENGTH, hang_from, job,
-    outcome::{Claims, EARLY, LATE, Outcome, Run, names, number},
+    outcome::{Claims, EARLY, LATE, Outcome, Run, lower_bounds, number},
     run_all,
     scratch::program::with,
     storage::{Completion, HEALTHY, Io, Kind, Storage},
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 const REPORTED_WITHIN: f64 = 6.5;
 
 #[test]
-fn hangs_until_the_end() {
+fn reports_hangs_until_the_end() {
     let cases: [Case; 12] = [
         ("psync read", |case| {
             hang(case, "read", 1, json!({"ioengine": "psync"}));
@@ -54,7 +54,7 @@ fn hangs_until_the_end() {
 }
 
 #[test]
-fn partial_hangs() {
+fn reports_partial_hangs() {
     let cases: [Case; 10] = [
         ("one of two jobs, psync", |case| one_job(case, "psync")),
         ("one of two jobs, io_uring", |case| {
@@ -109,8 +109,8 @@ fn hang(case: &str, direction: &str, in_flight: u64, changes: Value) {
     );
     claims.silence_is_shown(storage.first_io().unwrap(), HANG..RUNTIME);
     let completed = number(&outcome.report()[direction]["ios"]);
-    let most = in_flight as f64 * HANG / HEALTHY.as_secs_f64();
-    claims.within("completed", completed, most * 0.3..=most * 1.1);
+    let max = in_flight as f64 * HANG / HEALTHY.as_secs_f64();
+    claims.within("completed", completed, max * 0.3..=max * 1.1);
     let waited = reported_after(&storage, &outcome) - RUNTIME;
     claims.within("seconds until the report", waited, 0.0..=REPORTED_WITHIN);
     claims.equal("pauses", outcome.pauses().len(), 0);
@@ -139,7 +139,7 @@ fn first_io(case: &str, in_flight: u64, changes: Value) {
     claims.silence_is_shown(storage.first_io().unwrap(), 0.0..2.0);
 }
 
-/// I/Os that become due while nothing completes start late: their age is measured from their
+/// I/Os that become due while nothing completes start late. Their age is measured from their
 /// intended start.
 fn rate(case: &str) {
     let Some(storage) = Storage::new(&["t1"], LENGTH, hang_from(HANG)) else {
@@ -159,11 +159,11 @@ fn rate(case: &str) {
         max,
         RUNTIME - HANG - EARLY..=RUNTIME - HANG + EARLY,
     );
-    let at_least = names(intended);
+    let at_least = lower_bounds(intended);
     claims.holds("intended max is a lower bound", at_least.contains(&"max"));
 }
 
-/// Only the part of a stall within the measured window counts if it begins in the ramp.
+/// If a stall begins in the ramp, only its part within the measured window counts.
 fn ramp(case: &str) {
     let Some(storage) = Storage::new(&["t1"], LENGTH, |io| {
         if (0.5..2.5).contains(&io.at.as_secs_f64()) {
@@ -216,7 +216,11 @@ fn mixed_job_reads(case: &str) {
         write["unfinished"]["ios"].as_u64(),
         Some(0),
     );
-    claims.equal("lower bounds of writes", names(&write["lat_ns"]), vec![]);
+    claims.equal(
+        "lower bounds of writes",
+        lower_bounds(&write["lat_ns"]),
+        vec![],
+    );
 }
 
 /// Only I/Os that satisfy a condition hang.
@@ -236,11 +240,11 @@ fn one_job(case: &str, engine: &str) {
         return;
     };
     let depth = if engine == "psync" { 1 } else { 32 };
-    let of = |name: &str| {
+    let named = |name: &str| {
         let changes = json!({"name": name, "runtime": "3s", "ioengine": engine, "iodepth": depth});
         job(&storage.file(name), changes)
     };
-    let outcome = finish(&storage, &json!({"jobs": [of("works"), of("hangs")]}));
+    let outcome = finish(&storage, &json!({"jobs": [named("works"), named("hangs")]}));
     let mut claims = Claims::about(case, &outcome);
     claims.failed();
     claims.no_stall(outcome.job(0));
@@ -310,7 +314,7 @@ fn unlink(case: &str, engine: &str, unlink_hangs: bool) {
     let layout = LENGTH / (1 << 20);
     let Some(storage) = Storage::new(&[], 0, move |io| match io.kind {
         Kind::Unlink if unlink_hangs => Completion::Never,
-        // The count includes requests of the layout.
+        // The index includes layout requests.
         Kind::Read if io.index > layout => Completion::Never,
         Kind::Read => Completion::After(HEALTHY),
         _ => Completion::After(Duration::ZERO),

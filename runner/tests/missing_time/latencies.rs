@@ -3,7 +3,7 @@
 
 use super::{
     Case, LENGTH, job,
-    outcome::{Claims, EARLY, LATE, Run, names, number},
+    outcome::{Claims, EARLY, LATE, Run, lower_bounds, number},
     run_all,
     storage::{Completion, HEALTHY, Storage},
 };
@@ -64,7 +64,7 @@ fn younger(case: &str) {
             claims.within(name, percentile(latency, name), 0.98..=1.15);
         }
         claims.within("max", number(&latency["max"]) / 1e9, 0.99..=1.15);
-        claims.equal("lower bounds", names(latency), vec![]);
+        claims.equal("lower bounds", lower_bounds(latency), vec![]);
         claims.equal("count", latency["count"].as_u64(), Some(30));
         let mean = (10.0 * 1.0 + 20.0 * 0.6) / 30.0;
         claims.within(
@@ -91,17 +91,17 @@ fn older(case: &str) {
     claims.equal("completed", read["ios"].as_u64(), Some(68));
     claims.unfinished(read, 32, 1.96);
     for latency in [&read["lat_ns"], &read["clat_ns"]] {
-        let bounds = names(latency);
+        let bounds = lower_bounds(latency);
         let percentiles = latency["percentiles"].as_object().unwrap();
         for name in percentiles.keys() {
-            let reached = name.parse::<f64>().unwrap() <= 68.0;
+            let is_exact = name.parse::<f64>().unwrap() <= 68.0;
             let value = percentile(latency, name);
-            if reached {
+            if is_exact {
                 claims.within(name, value, 0.01..=0.4);
             } else {
                 claims.within(name, value, 1.6..=2.1);
             }
-            claims.equal(name, !bounds.contains(&name.as_str()), reached);
+            claims.equal(name, !bounds.contains(&name.as_str()), is_exact);
         }
         let latest = percentile(latency, "99.99");
         claims.holds(
@@ -111,7 +111,7 @@ fn older(case: &str) {
     }
 }
 
-/// One I/O never completes while the others continue: no job is stalled, but that I/O is the oldest
+/// One I/O never completes while the others continue. No job is stalled, but that I/O is the oldest
 /// unfinished one.
 fn one_io(case: &str, depth: u64, lost: u64) {
     let Some(storage) = Storage::new(&["t1"], LENGTH, move |io| {
@@ -138,7 +138,7 @@ fn one_io(case: &str, depth: u64, lost: u64) {
         latency["max"].as_u64(),
         unfinished["oldest_ns"].as_u64(),
     );
-    let at_least = names(latency);
+    let at_least = lower_bounds(latency);
     claims.holds("max is a lower bound", at_least.contains(&"max"));
     claims.holds("the median is exact", !at_least.contains(&"50"));
     claims.within("median", percentile(latency, "50"), 0.009..=0.2);
@@ -157,11 +157,11 @@ fn after_the_end(case: &str) {
     }) else {
         return;
     };
-    let of = |name: &str| {
+    let named = |name: &str| {
         let changes = json!({"name": name, "runtime": "3s", "ioengine": "psync"});
         job(&storage.file(name), changes)
     };
-    let jobs = json!({"jobs": [of("slow"), of("works")]});
+    let jobs = json!({"jobs": [named("slow"), named("works")]});
     let outcome = Run::start(&jobs, &[]).finish(|| storage.release());
     let (slow, works) = (outcome.job(0), outcome.job(1));
     let mut claims = Claims::about(case, &outcome);

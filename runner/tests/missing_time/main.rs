@@ -51,7 +51,8 @@ fn job(file: &Path, changes: Value) -> Value {
 
 const LENGTH: u64 = 16 << 20;
 
-/// A script in which I/Os that start after this time do not complete until the test ends.
+/// A script in which I/Os that start `seconds` after the first one, or later, do not complete until
+/// the test ends.
 fn hang_from(seconds: f64) -> impl Fn(&Io) -> Completion {
     move |io| {
         if io.at.as_secs_f64() < seconds || io.kind == Kind::Unlink {

@@ -48,13 +48,13 @@ impl Run {
     }
 
     /// Waits for an event; returns false at the end of the run.
-    pub(crate) fn wait_for(&mut self, wanted: impl Fn(&Value) -> bool) -> bool {
+    pub(crate) fn wait_for(&mut self, predicate: impl Fn(&Value) -> bool) -> bool {
         let limit = Instant::now() + RUN_TIMEOUT;
         loop {
             let wait = limit.saturating_duration_since(Instant::now());
             match self.lines.recv_timeout(wait) {
                 Ok((at, event)) => {
-                    let found = wanted(&event);
+                    let found = predicate(&event);
                     self.events.push((at, event));
                     if found {
                         return true;
@@ -62,7 +62,10 @@ impl Run {
                 }
                 Err(RecvTimeoutError::Disconnected) => return false,
                 Err(RecvTimeoutError::Timeout) => {
-                    panic!("no such event in {RUN_TIMEOUT:?}: {:?}", self.events.last())
+                    panic!(
+                        "no matching event within {RUN_TIMEOUT:?}: {:?}",
+                        self.events.last()
+                    )
                 }
             }
         }
@@ -83,7 +86,7 @@ impl Run {
     /// Waits for the report, then for the process to exit. Before that, `release` must end all
     /// hangs, because the process may not exit until the kernel completes its I/O.
     pub(crate) fn finish(mut self, release: impl FnOnce()) -> Outcome {
-        let last = self.wait_for(|event| {
+        let has_ended = self.wait_for(|event| {
             ["report", "failed"]
                 .iter()
                 .any(|kind| event["type"] == *kind)
@@ -99,7 +102,7 @@ impl Run {
         };
         let stderr = self.stderr.take().unwrap().join().unwrap();
         let events = std::mem::take(&mut self.events);
-        assert!(last, "no report, exit code {code:?}: {stderr}");
+        assert!(has_ended, "no report, exit code {code:?}: {stderr}");
         Outcome {
             events,
             code,
@@ -135,7 +138,7 @@ pub(crate) fn number(value: &Value) -> f64 {
 }
 
 impl Outcome {
-    /// The event with the result.
+    /// The `report` event.
     pub(crate) fn result(&self) -> &Value {
         let result = &self.events.last().unwrap().1;
         assert_eq!(result["type"], "report", "{result} {}", self.stderr);
@@ -234,7 +237,8 @@ impl Outcome {
     }
 }
 
-/// Expectations about an outcome. The ones that are not met are reported together with the values.
+/// Expectations about an outcome. On drop, panics with all unmet expectations and the observed
+/// values.
 pub(crate) struct Claims<'a> {
     case: &'a str,
     outcome: &'a Outcome,
@@ -331,7 +335,7 @@ impl<'a> Claims<'a> {
         self.equal("spans", self.outcome.stalls(job).len(), 1);
     }
 
-    /// I/Os of a direction were in flight at the end; the oldest one was `seconds` old.
+    /// `ios` I/Os of a direction were in flight at the end. The oldest one was `seconds` old.
     pub(crate) fn unfinished(&mut self, stats: &Value, ios: u64, seconds: f64) {
         let unfinished = &stats["unfinished"];
         self.equal("unfinished ios", unfinished["ios"].as_u64(), Some(ios));
@@ -340,7 +344,10 @@ impl<'a> Claims<'a> {
         let latency = &stats["lat_ns"];
         let max = number(&latency["max"]) / 1e9;
         self.within("max", max, oldest - 1e-6..=oldest + LATE);
-        self.holds("max is a lower bound", names(latency).contains(&"max"));
+        self.holds(
+            "max is a lower bound",
+            lower_bounds(latency).contains(&"max"),
+        );
     }
 
     /// During the hang, samples arrive at the sample interval and their `silent_ms` increases.
@@ -359,11 +366,11 @@ impl<'a> Claims<'a> {
             .iter()
             .filter(|(at, _)| (from..to).contains(at))
             .collect();
-        let least = (to - from) / 0.2;
+        let min = (to - from) / 0.2;
         self.within(
             "samples during the hang",
             silent.len() as f64,
-            least..=f64::MAX,
+            min..=f64::MAX,
         );
         for pair in silent.windows(2) {
             let ((before, shorter), (after, longer)) = (pair[0], pair[1]);
@@ -382,7 +389,7 @@ impl<'a> Claims<'a> {
     }
 }
 
-/// A stall may be reported up to two sample intervals too short. In addition, the host may be busy.
+/// A stall may be reported up to two sample intervals too short, and the host may be busy.
 pub(crate) const EARLY: f64 = 0.3;
 pub(crate) const LATE: f64 = 0.15;
 
@@ -390,7 +397,7 @@ pub(crate) const LATE: f64 = 0.15;
 const UML_SLACK: f64 = 0.5;
 
 /// Names of the latency values that are lower bounds.
-pub(crate) fn names(latency: &Value) -> Vec<&str> {
+pub(crate) fn lower_bounds(latency: &Value) -> Vec<&str> {
     let names = latency["at_least"].as_array();
     names.map_or(Vec::new(), |names| {
         names.iter().filter_map(Value::as_str).collect()

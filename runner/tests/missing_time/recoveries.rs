@@ -2,7 +2,7 @@
 
 use super::{
     Case, LENGTH, job,
-    outcome::{Claims, EARLY, LATE, Outcome, Run, names, number},
+    outcome::{Claims, EARLY, LATE, Outcome, Run, lower_bounds, number},
     run_all,
     scratch::program::with,
     storage::{Completion, HEALTHY, Storage},
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::{ops::Range, time::Duration};
 
 #[test]
-fn recoveries() {
+fn reports_stalls_that_end_before_the_run() {
     let cases: [Case; 6] = [
         ("psync", |case| {
             recovers(case, 1, json!({"ioengine": "psync"}));
@@ -27,7 +27,7 @@ fn recoveries() {
     run_all(&cases);
 }
 
-/// Runs a job on storage that completes nothing in this interval, in seconds after the first I/O.
+/// Runs a job on storage that completes nothing during `hangs`, in seconds since the first I/O.
 fn run(hangs: Vec<Range<f64>>, changes: Value) -> Option<(Storage, Outcome)> {
     let storage = Storage::new(&["t1"], LENGTH, move |io| {
         let at = io.at.as_secs_f64();
@@ -55,7 +55,7 @@ fn recovers(case: &str, depth: u64, changes: Value) {
         number(&read["lat_ns"]["max"]) / 1e9,
         2.0 - LATE..=2.0 + LATE,
     );
-    claims.equal("lower bounds", names(&read["lat_ns"]), vec![]);
+    claims.equal("lower bounds", lower_bounds(&read["lat_ns"]), vec![]);
     let unfinished = &read["unfinished"];
     claims.within("unfinished", number(&unfinished["ios"]), 0.0..=depth as f64);
     claims.within("age", number(&unfinished["oldest_ns"]) / 1e9, 0.0..=0.3);
@@ -108,8 +108,8 @@ fn twice(case: &str) {
     claims.within("longest", longest, 2.0 - EARLY..=2.0 + LATE);
 }
 
-/// One I/O is in flight at a time, so each delay is a silence. The percentiles follow from the
-/// counts: 10 % of the I/Os take 1.5 s.
+/// Only one I/O is in flight at a time, so nothing completes during each delay. The percentiles
+/// follow from the counts: 10 % of the I/Os take 1.5 s.
 fn every_tenth(case: &str) {
     const DELAY: f64 = 1.5;
     let Some(storage) = Storage::new(&["t1"], LENGTH, |io| {
@@ -121,7 +121,7 @@ fn every_tenth(case: &str) {
     }) else {
         return;
     };
-    // A cycle consists of 1.5 s and 9 healthy I/Os, so the run contains 4 cycles.
+    // A cycle consists of 9 healthy I/Os and one that takes 1.5 s, so the run contains 4 cycles.
     let changes = json!({"ioengine": "psync", "number_ios": 40, "time_based": 0});
     let outcome = Run::start(&job(&storage.file("t1"), changes), &[]).finish(|| storage.release());
     let read = &outcome.report()["read"];
@@ -137,6 +137,6 @@ fn every_tenth(case: &str) {
     let percentile = |name: &str| number(&read["lat_ns"]["percentiles"][name]) / 1e9;
     claims.within("p90", percentile("90"), 0.0..=0.5);
     claims.within("p95", percentile("95"), DELAY..=DELAY + LATE);
-    claims.equal("lower bounds", names(&read["lat_ns"]), vec![]);
+    claims.equal("lower bounds", lower_bounds(&read["lat_ns"]), vec![]);
     claims.equal("unfinished", read["unfinished"]["ios"].as_u64(), Some(0));
 }

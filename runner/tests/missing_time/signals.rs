@@ -1,4 +1,4 @@
-//! Signals to the runner: a stop while the storage hangs, and pauses of the runner itself.
+//! Signals to the runner: stops while the storage hangs, and pauses of the runner itself.
 
 use super::{
     Case, LENGTH, hang_from, job,
@@ -85,7 +85,7 @@ fn stops_while_the_storage_hangs() {
 }
 
 #[test]
-fn runner_pauses() {
+fn pauses_of_the_runner_are_reported() {
     let cases: [Case; 6] = [
         ("pause, psync", |case| {
             pause(case, json!({"ioengine": "psync"}))
@@ -170,7 +170,8 @@ fn stop_extension(
     );
 }
 
-/// The run ended soon after the signal and without a measurement. Returns the detail of its problem.
+/// Checks that the run ended soon after the signal, without a measurement. Returns the problem
+/// detail.
 fn stopped_detail(case: &str, stopped: Instant, code: i32, outcome: &Outcome) -> String {
     let waited = outcome.reported_at() - stopped;
     assert!(waited < Duration::from_secs(1), "{case}: {waited:?}");
@@ -260,9 +261,9 @@ fn stop_after_the_end(case: &str) {
     claims.unfinished(&outcome.report()["read"], 1, 1.5);
 }
 
-/// Pauses the process for some time. The pause starts between two samples, because a pause while a
-/// sample is taken would not be detected.
-fn paused(storage: &Storage, job: &Value, from: f64, seconds: f64) -> Outcome {
+/// Runs a job and pauses the runner for `seconds`, starting `from` seconds after the first I/O. The
+/// pause must start between two samples, because a pause while a sample is taken is not detected.
+fn run_with_pause(storage: &Storage, job: &Value, from: f64, seconds: f64) -> Outcome {
     let mut run = Run::start(job, &[]);
     run.wait_for_a_sample();
     sleep_until(storage.first_io().unwrap() + Duration::from_secs_f64(from));
@@ -292,7 +293,7 @@ fn pause(case: &str, changes: Value) {
         return;
     };
     let changes = super::with(&json!({"runtime": "4s"}), changes);
-    let outcome = paused(&storage, &job(&storage.file("t1"), changes), 1.05, 2.0);
+    let outcome = run_with_pause(&storage, &job(&storage.file("t1"), changes), 1.05, 2.0);
     let mut claims = Claims::about(case, &outcome);
     claims.healthy();
     claim_pause(&mut claims, &outcome, 1.05, 2.0);
@@ -303,7 +304,7 @@ fn short_pause(case: &str) {
     let Some(storage) = Storage::new(&["t1"], LENGTH, |_| Completion::After(HEALTHY)) else {
         return;
     };
-    let outcome = paused(
+    let outcome = run_with_pause(
         &storage,
         &job(&storage.file("t1"), json!({"runtime": "3s"})),
         1.05,
@@ -321,7 +322,7 @@ fn pause_at_the_end(case: &str) {
         return;
     };
     let changes = json!({"runtime": "2s", "iodepth": 8});
-    let outcome = paused(&storage, &job(&storage.file("t1"), changes), 1.55, 2.0);
+    let outcome = run_with_pause(&storage, &job(&storage.file("t1"), changes), 1.55, 2.0);
     let mut claims = Claims::about(case, &outcome);
     claims.healthy();
     claim_pause(&mut claims, &outcome, 1.55, 2.0);
@@ -333,12 +334,12 @@ fn pause_in_a_hang(case: &str) {
         return;
     };
     let changes = json!({"runtime": "6s", "iodepth": 8});
-    let outcome = paused(&storage, &job(&storage.file("t1"), changes), 3.05, 1.0);
+    let outcome = run_with_pause(&storage, &job(&storage.file("t1"), changes), 3.05, 1.0);
     let mut claims = Claims::about(case, &outcome);
     claims.failed();
     claim_pause(&mut claims, &outcome, 3.05, 1.0);
     claims.unfinished(&outcome.report()["read"], 8, 5.5);
-    // With or without the pause.
+    // The stall may or may not include the pause.
     let total = number(&outcome.job(0)["stalls"]["total_ms"]) / 1e3;
     claims.within("stalled seconds", total, 4.5 - 2.0 * EARLY..=5.6);
 }

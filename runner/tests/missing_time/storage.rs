@@ -18,7 +18,7 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-/// Latency of a request without a fault. It must not be too short, to limit the CPU time of a test.
+/// Latency of a request without a fault. Long enough to limit the CPU time of a test.
 pub(crate) const HEALTHY: Duration = Duration::from_millis(10);
 const ATTRIBUTES_VALID: Duration = Duration::from_secs(1);
 const ROOT: u64 = 1;
@@ -49,9 +49,9 @@ pub(crate) struct Io {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Completion {
     After(Duration),
-    /// Completes at a time since the first request.
+    /// Completes this long after the first request.
     At(Duration),
-    /// On `release`.
+    /// Completes on `release`.
     Never,
 }
 
@@ -83,7 +83,7 @@ struct ReplyScheduler {
     changed: Condvar,
 }
 
-/// Ignores poisoning, so that tests can clean up after a panic.
+/// Ignores poisoning so that tests can clean up after a panic.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -230,7 +230,7 @@ fn open_flags(flags: i32) -> FopenFlags {
 }
 
 impl Files {
-    fn of<T>(&self, ino: INodeNo, action: impl FnOnce(&mut Node) -> T) -> Result<T, Errno> {
+    fn with_node<T>(&self, ino: INodeNo, action: impl FnOnce(&mut Node) -> T) -> Result<T, Errno> {
         lock(&self.nodes)
             .get_mut(&ino.0)
             .map(action)
@@ -245,7 +245,7 @@ impl Files {
     }
 
     fn name(&self, ino: INodeNo) -> String {
-        let name = self.of(ino, |node| node.name.clone()).ok().flatten();
+        let name = self.with_node(ino, |node| node.name.clone()).ok().flatten();
         name.unwrap_or_default().to_string_lossy().into()
     }
 }
@@ -271,7 +271,7 @@ impl Filesystem for Files {
         let length = if ino.0 == ROOT {
             Ok(0)
         } else {
-            self.of(ino, |node| node.data.len() as u64)
+            self.with_node(ino, |node| node.data.len() as u64)
         };
         match length {
             Ok(length) => reply.attr(&ATTRIBUTES_VALID, &attributes(ino.0, length)),
@@ -389,7 +389,7 @@ impl Filesystem for Files {
         _: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        let data = self.of(ino, |node| {
+        let data = self.with_node(ino, |node| {
             let start = node.data.len().min(offset as usize);
             let end = node.data.len().min(start + size as usize);
             node.data[start..end].to_vec()
@@ -414,7 +414,7 @@ impl Filesystem for Files {
         _: Option<LockOwner>,
         reply: ReplyWrite,
     ) {
-        let written = self.of(ino, |node| {
+        let written = self.with_node(ino, |node| {
             let end = offset as usize + data.len();
             if node.data.len() < end {
                 node.data.resize(end, 0);
@@ -455,7 +455,7 @@ impl Filesystem for Files {
         _: u32,
         reply: ReplyEmpty,
     ) {
-        let set = self.of(ino, |node| {
+        let set = self.with_node(ino, |node| {
             node.attributes.insert(name.into(), value.into());
         });
         match set {
@@ -465,7 +465,7 @@ impl Filesystem for Files {
     }
 
     fn getxattr(&self, _: &Request, ino: INodeNo, name: &OsStr, size: u32, reply: ReplyXattr) {
-        let value = self.of(ino, |node| node.attributes.get(name).cloned());
+        let value = self.with_node(ino, |node| node.attributes.get(name).cloned());
         match value.ok().flatten() {
             None => reply.error(Errno::ENODATA),
             Some(value) if size == 0 => reply.size(value.len() as u32),
@@ -475,7 +475,7 @@ impl Filesystem for Files {
     }
 
     fn removexattr(&self, _: &Request, ino: INodeNo, name: &OsStr, reply: ReplyEmpty) {
-        let _ = self.of(ino, |node| node.attributes.remove(name));
+        let _ = self.with_node(ino, |node| node.attributes.remove(name));
         reply.ok();
     }
 }
@@ -490,8 +490,8 @@ pub(crate) struct Storage {
 }
 
 impl Storage {
-    /// A filesystem with existing files of this length. Returns `None` and reports a skip if FUSE
-    /// is not permitted.
+    /// A filesystem with existing files of this length. Returns `None` and reports a skipped
+    /// test if FUSE is not permitted.
     pub(crate) fn new(
         files: &[&str],
         length: u64,
@@ -508,7 +508,7 @@ impl Storage {
         let existing = files.iter().map(|name| Node::new(name.as_ref(), length));
         let mut nodes: BTreeMap<u64, Node> = numbers.zip(existing).collect();
         for (ino, node) in &mut nodes {
-            // Marks the file as created by Leadline, so that its data needs no confirmation.
+            // Mark the file as created by Leadline, so overwriting it requires no confirmation.
             let mark = format!("{ino} {length} 0 0 0").into_bytes();
             node.attributes.insert("user.leadline.made".into(), mark);
         }
@@ -569,7 +569,7 @@ impl Storage {
 impl Drop for Storage {
     fn drop(&mut self) {
         self.release();
-        // Aborts the connection, so that no process waits for the filesystem any longer.
+        // Abort the connection so that no process keeps waiting for the filesystem.
         let at = self.at.path().to_str().unwrap();
         let _ = scratch::run("umount", &["--force", "--lazy", at]);
         self.scheduler.close();

@@ -18,14 +18,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Upper bounds for the runner's memory without buffers, per run and per worker.
+/// Upper bounds of the runner's memory excluding buffers, per run and per worker.
 const BASE_BYTES: u64 = 64 << 20;
 const WORKER_BYTES: u64 = 4 << 20;
 
 pub(crate) fn violations(case: &Case, observed: &Observed) -> Vec<String> {
     let mut found = Vec::new();
     found.extend(changed_by_plan(observed));
-    found.extend(problems(observed));
+    found.extend(differing_problems(observed));
     let is_rejected = !observed.plan.problems.is_empty() || !observed.run.problems.is_empty();
     if is_rejected {
         found.extend(changed_by_rejected_run(observed));
@@ -39,14 +39,14 @@ pub(crate) fn violations(case: &Case, observed: &Observed) -> Vec<String> {
         let (code, errors) = (observed.run.code, &report.errors);
         found.push(format!("exit {code}, {errors:?}, {}", observed.run.stderr));
     }
-    found.extend(accepted(observed));
-    found.extend(measured(case, observed, report));
-    found.extend(written(observed, report));
-    found.extend(memory(observed));
+    found.extend(differing_jobs(observed));
+    found.extend(unexpected_totals(case, observed, report));
+    found.extend(unexpected_writes(observed, report));
+    found.extend(excess_memory(observed));
     found.extend(times::violations(observed, report));
-    found.extend(names(observed));
-    found.extend(lengths(observed));
-    found.extend(changed_files(case, observed));
+    found.extend(unexpected_files(observed));
+    found.extend(unexpected_lengths(observed));
+    found.extend(unplanned_changes(case, observed));
     found.extend(missing_notices(case, observed));
     found
 }
@@ -59,8 +59,8 @@ fn changed_by_rejected_run(observed: &Observed) -> Option<String> {
     (observed.before != observed.after).then(|| "the rejected run changed files".to_owned())
 }
 
-/// Codes and fields only, because details contain times.
-fn problems(observed: &Observed) -> Option<String> {
+/// Compares only codes and fields, because details contain times.
+fn differing_problems(observed: &Observed) -> Option<String> {
     let key = |problem: &Problem| (problem.code.clone(), problem.field.clone());
     let planned: Vec<_> = observed.plan.problems.iter().map(key).collect();
     let done: Vec<_> = observed.run.problems.iter().map(key).collect();
@@ -74,7 +74,7 @@ fn problems(observed: &Observed) -> Option<String> {
 }
 
 /// The run must start with the same jobs as in the plan.
-fn accepted(observed: &Observed) -> Option<String> {
+fn differing_jobs(observed: &Observed) -> Option<String> {
     let accepted = observed.run.accepted.as_ref()?;
     let planned = &observed.plan.jobs;
     let mut jobs: Vec<ResolvedJob> = serde_json::from_value(accepted["jobs"].clone()).unwrap();
@@ -95,7 +95,7 @@ fn accepted(observed: &Observed) -> Option<String> {
 }
 
 /// Compares each job's I/Os and bytes with the expected numbers.
-fn measured(case: &Case, observed: &Observed, report: &Report) -> Vec<String> {
+fn unexpected_totals(case: &Case, observed: &Observed, report: &Report) -> Vec<String> {
     let pairs = observed.plan.jobs.iter().zip(&report.jobs).enumerate();
     let check = |(index, (job, done))| {
         let (ios, bytes) = totals(case, index, job);
@@ -111,7 +111,7 @@ fn measured(case: &Case, observed: &Observed, report: &Report) -> Vec<String> {
 }
 
 /// Compares the bytes written by layout and measurement with the plan.
-fn written(observed: &Observed, report: &Report) -> Vec<String> {
+fn unexpected_writes(observed: &Observed, report: &Report) -> Vec<String> {
     let plan = &observed.plan;
     let estimate = &plan.estimate;
     let mut found = Vec::new();
@@ -146,7 +146,7 @@ fn written(observed: &Observed, report: &Report) -> Vec<String> {
     found
 }
 
-fn memory(observed: &Observed) -> Option<String> {
+fn excess_memory(observed: &Observed) -> Option<String> {
     let plan = &observed.plan;
     let workers: u64 = plan.jobs.iter().map(|job| u64::from(job.numjobs)).sum();
     let bound = plan.estimate.buffer_bytes + BASE_BYTES + workers * WORKER_BYTES;
@@ -157,8 +157,9 @@ fn memory(observed: &Observed) -> Option<String> {
     })
 }
 
-/// Files that existed before the run, and files that the plan creates and keeps.
-fn names(observed: &Observed) -> Option<String> {
+/// After the run, only files that existed before it and files that the plan creates and keeps may
+/// exist.
+fn unexpected_files(observed: &Observed) -> Option<String> {
     let mut expected: BTreeSet<PathBuf> = observed.before.keys().cloned().collect();
     for job in &observed.plan.jobs {
         let files = job
@@ -174,7 +175,7 @@ fn names(observed: &Observed) -> Option<String> {
 
 /// Checks file lengths. No file may be shorter than planned, and only files that a job extends by
 /// writing may be longer.
-fn lengths(observed: &Observed) -> Vec<String> {
+fn unexpected_lengths(observed: &Observed) -> Vec<String> {
     let mut planned: BTreeMap<&str, Bounds> = BTreeMap::new();
     for job in &observed.plan.jobs {
         for target in &job.targets {
@@ -200,8 +201,8 @@ fn lengths(observed: &Observed) -> Vec<String> {
     planned.into_iter().filter_map(check).collect()
 }
 
-/// Only files that the plan writes to may be changed by the run.
-fn changed_files(case: &Case, observed: &Observed) -> Vec<String> {
+/// The run may change only files that the plan writes to.
+fn unplanned_changes(case: &Case, observed: &Observed) -> Vec<String> {
     let mut may_change = BTreeSet::new();
     for job in &observed.plan.jobs {
         let writes = job

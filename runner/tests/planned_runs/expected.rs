@@ -1,4 +1,4 @@
-//! Computes from a job's options how many I/Os it must issue.
+//! Computes the number of I/Os that a job must issue from the job's options.
 
 use crate::files::Case;
 use leadline_protocol::{job::rw::RwKind, plan::job::ResolvedJob, report::JobReport};
@@ -109,11 +109,11 @@ pub(crate) fn totals(case: &Case, index: usize, job: &ResolvedJob) -> (Bounds, B
     if timing.ramp_ms > 0 || is_limited_by_time(job) || has_exitall {
         (ios.low, bytes.low) = (0, 0);
     }
-    let times = |bounds: Bounds| Bounds {
+    let scale = |bounds: Bounds| Bounds {
         low: bounds.low * factor,
         high: bounds.high.saturating_mul(factor),
     };
-    (times(ios), times(bytes))
+    (scale(ios), scale(bytes))
 }
 
 pub(crate) fn total_ios(report: &JobReport) -> u64 {

@@ -61,7 +61,7 @@ pub(crate) struct Scene {
 }
 
 impl Scene {
-    /// Returns `None` and reports a skip if the host does not permit it.
+    /// Returns `None` and reports a skipped test if the host does not permit mounting.
     pub(crate) fn create() -> Option<Self> {
         let ext4 = Disk::ext4()?;
         let directory = scratch::directory();

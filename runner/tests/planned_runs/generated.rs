@@ -27,7 +27,7 @@ pub(crate) fn case(seed: u64) -> Case {
         confirms: !random.one_in(8),
         jobs: Vec::new(),
     };
-    // A separate generator, so that the other options do not depend on these.
+    // A separate generator so that the other options do not depend on these.
     let mut further = Generator(Xoshiro256PlusPlus::seed_from_u64(!seed));
     for index in 0..count {
         let mut job = random.job(&case, index);
@@ -121,7 +121,7 @@ impl Generator {
         job
     }
 
-    /// Options that few jobs have.
+    /// Adds an option that few jobs have.
     fn further_options(&mut self, job: &mut Options) {
         if !self.one_in(3) {
             return;
@@ -288,7 +288,7 @@ impl Generator {
             engine = "pvsync";
         }
         job.set("ioengine", engine);
-        // The default is 1 GiB.
+        // The default size is 1 GiB.
         if engine == "null" && !job.has("size") {
             job.set("size", MIB);
         }
@@ -384,7 +384,7 @@ impl Generator {
         }
     }
 
-    /// Adds one invalid option, or one that contradicts another option.
+    /// Adds one invalid option, or one that conflicts with another option.
     fn mistake(&mut self, job: &mut Options) {
         let mistakes = [
             ("bs", json!("1000")),

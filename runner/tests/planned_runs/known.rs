@@ -1,4 +1,4 @@
-//! Jobs for which plan and run once differed.
+//! Jobs whose plan and run once differed.
 
 use crate::{
     checks,
@@ -7,8 +7,8 @@ use crate::{
 };
 use serde_json::{Value, json};
 
-/// Initial state and length of the file, the jobs, and the code of the problem that the plan must
-/// report, if any.
+/// Initial state and length of the file, the jobs, and the problem code that the plan must report,
+/// if any.
 fn cases() -> Vec<(Content, u64, Value, Option<&'static str>)> {
     use Content::{Absent, Foreign, LoopDevice, Owned};
     let loop_read = json!({"rw": "randread", "direct": 0, "size": "64k", "loop_device": 1});
@@ -52,7 +52,7 @@ fn cases() -> Vec<(Content, u64, Value, Option<&'static str>)> {
 }
 
 #[test]
-fn plans_that_once_differed_match_their_runs() {
+fn runs_of_known_cases_match_their_plans() {
     let Some(scene) = Scene::create() else { return };
     let mut seed = 0;
     for filesystem in [Filesystem::Ext4, Filesystem::Tmpfs] {

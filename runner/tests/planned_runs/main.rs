@@ -32,7 +32,7 @@ struct Results {
     done: usize,
     /// Number of jobs that the plan rejects, by problem code.
     rejected: BTreeMap<String, usize>,
-    /// Highest memory usage of a run beyond its planned buffers, in bytes.
+    /// Peak memory usage of a run beyond its planned buffers, in bytes.
     overhead_bytes: u64,
     violations: Vec<String>,
 }
@@ -78,7 +78,7 @@ fn check(seeds: impl Iterator<Item = u64>) {
     let (count, done) = (seeds.len(), results.done);
     let overhead_mib = results.overhead_bytes >> 20;
     eprintln!(
-        "{count} jobs: {done} done, up to {overhead_mib} MiB in addition to buffers, rejected {:?}",
+        "{count} jobs: {done} ran, up to {overhead_mib} MiB in addition to buffers, rejected {:?}",
         results.rejected
     );
     assert!(
@@ -87,7 +87,10 @@ fn check(seeds: impl Iterator<Item = u64>) {
         results.violations.len(),
         results.violations.join("\n")
     );
-    assert!(selected.is_some() || done * 2 > count, "{done} jobs ran");
+    assert!(
+        selected.is_some() || done * 2 > count,
+        "only {done} of {count} jobs ran"
+    );
 }
 
 #[test]

@@ -16,7 +16,7 @@ use std::{
 pub(crate) struct Observed {
     /// The plan with the run's confirmations.
     pub plan: Plan,
-    /// Paths that the plan allows to be overwritten only with a confirmation.
+    /// Paths whose overwrite requires a confirmation.
     pub confirmed: Vec<String>,
     /// Exit code of the plan.
     pub plan_code: i32,

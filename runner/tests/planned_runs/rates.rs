@@ -1,4 +1,4 @@
-//! Upper bounds that rates and pauses impose.
+//! Upper bounds imposed by rates and pauses.
 
 use leadline_protocol::{
     job::{engine::EngineName, keyword::RateProcess},
@@ -31,7 +31,7 @@ pub(crate) fn violations(job: &ResolvedJob, done: &JobReport) -> Vec<String> {
     found
 }
 
-/// I/Os and bytes.
+/// Upper bound on I/Os or bytes.
 #[derive(Clone, Copy, Debug)]
 enum Bound {
     Ios(f64),
@@ -45,7 +45,7 @@ fn exceeds(done: &DirectionStats, bound: Bound) -> bool {
     }
 }
 
-/// Maximum number of I/Os that all workers together may issue.
+/// Upper bound for all workers together.
 fn bound(
     job: &ResolvedJob,
     bytes: Option<u64>,

@@ -35,7 +35,7 @@ fn ramp_ms(report: &Report) -> f64 {
     phase.map_or(0.0, |time| time.duration_ms)
 }
 
-/// All jobs are limited only by `runtime`.
+/// Whether all jobs are limited only by `runtime`.
 fn is_time_bound(plan: &Plan) -> bool {
     let mut jobs = plan.jobs.iter();
     jobs.all(|job| {
@@ -75,7 +75,7 @@ fn estimate(plan: &Plan, report: &Report) -> Option<String> {
     let done_ms = ramp_ms(report) + report.duration_ms;
     let is_early = is_time_bound(plan) && done_ms < seconds * 1e3 - ROUNDING_MS;
     let is_late = done_ms > seconds * 1e3 + LATE_MS;
-    let is_other = (planned_ms - seconds * 1e3).abs() > 1.0;
-    (is_early || is_late || is_other)
-        .then(|| format!("{seconds} s estimated, {planned_ms} ms in phases, {done_ms} ms done"))
+    let is_inconsistent = (planned_ms - seconds * 1e3).abs() > 1.0;
+    (is_early || is_late || is_inconsistent)
+        .then(|| format!("{seconds} s estimated, {planned_ms} ms in phases, {done_ms} ms elapsed"))
 }

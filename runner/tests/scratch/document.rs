@@ -12,7 +12,7 @@ pub(crate) fn run(document: &Value, root: &Path, args: &[&str]) -> Output {
     start(document, root, args).wait_with_output().unwrap()
 }
 
-/// Like `run`, without waiting.
+/// Like `run`, but does not wait.
 pub(crate) fn start(document: &Value, root: &Path, args: &[&str]) -> Child {
     let mut child = program::start(
         document,

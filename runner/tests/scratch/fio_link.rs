@@ -26,7 +26,7 @@ impl Programs {
         self.directory.path()
     }
 
-    /// Runs a program in its own directory, so that it does not find the other program's files.
+    /// Runs a program in its own directory so that it does not find the other program's files.
     pub(crate) fn start(&self, program: &Path, arguments: &[&str], input: &str) -> Output {
         let directory = self.directory_of(program);
         fs::create_dir_all(&directory).unwrap();
@@ -53,8 +53,8 @@ impl Programs {
         self.start(&self.runner, arguments, input)
     }
 
-    /// Name, group, block size and I/Os of each job in the output of both programs; `None` without
-    /// fio.
+    /// Name, group, reads and writes of each job in the output of both programs; `None` if fio is
+    /// not installed.
     pub(crate) fn both(&self, arguments: &[&str], input: &str) -> Option<[Vec<String>; 2]> {
         let fio = super::run("fio", &["--version"]);
         if let Err(error) = fio {

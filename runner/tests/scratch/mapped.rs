@@ -82,7 +82,7 @@ impl Drop for Mapped {
     fn drop(&mut self) {
         let _ = run("dmsetup", &["resume", &self.name]);
         if let Err(error) = run("dmsetup", &["remove", "--retry", &self.name]) {
-            super::skip(&format!("{} stays: {error}", self.name));
+            super::skip(&format!("{} was not removed: {error}", self.name));
         }
     }
 }
@@ -99,7 +99,7 @@ impl Array {
 impl Drop for Array {
     fn drop(&mut self) {
         if let Err(error) = run("mdadm", &["--stop", &self.0]) {
-            super::skip(&format!("{} stays: {error}", self.0));
+            super::skip(&format!("{} was not removed: {error}", self.0));
         }
     }
 }

@@ -90,7 +90,8 @@ pub(crate) fn mark_owned(path: &Path) {
 pub(crate) struct Loop(pub String);
 
 impl Loop {
-    /// Attaches a file or device. Returns `None` and reports a skip if that is not permitted.
+    /// Attaches a file or device. Returns `None` and reports a skipped test if that is not
+    /// permitted.
     pub(crate) fn attach(file: &Path, options: &[&str]) -> Option<Self> {
         let mut args = vec!["--find", "--show"];
         args.extend(options);
@@ -165,7 +166,7 @@ impl Disk {
         Self::with_image(None, make, mount_options, direct_io)
     }
 
-    /// Keeps the image in memory, so that the host's disk cannot slow it down.
+    /// Keeps the image in memory so that the host's disk cannot slow it down.
     pub(crate) fn ext4_in_memory() -> Option<Self> {
         let image = tempfile::tempdir_in("/dev/shm").ok();
         Self::with_image(image, EXT4, "defaults", false)

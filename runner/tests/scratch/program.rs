@@ -23,7 +23,7 @@ pub(crate) fn run(job: &Value, args: &[&str]) -> Output {
     child.wait_with_output().unwrap()
 }
 
-/// Like `run`, without waiting.
+/// Like `run`, but does not wait.
 pub(crate) fn start(job: &Value, args: &[&str]) -> Child {
     spawn(runner().args(["run", "-"]).args(args), job)
 }
@@ -44,8 +44,8 @@ pub(crate) fn spawn_unconfirmed(command: &mut Command, job: &Value) -> Child {
     input::spawn(command, job.to_string())
 }
 
-/// `TEXT@CODE` for everything that a run would overwrite. `command`: the command of the run, which
-/// may start the runner through another program.
+/// `TEXT@CODE` for everything that a run would overwrite. `command` is the run's command, which may
+/// start the runner through another program.
 pub(crate) fn confirmations(command: &Command, job: &Value) -> Vec<String> {
     let is_writing = ["write", "\"rw\":\"rw\"", "randrw", "trim", "file_state"];
     let text = job.to_string();

@@ -1,4 +1,4 @@
-//! Starts programs for which a system call fails.
+//! Makes a system call fail in child processes.
 
 use std::{io, os::unix::process::CommandExt, process::Command};
 
@@ -63,6 +63,6 @@ fn install<const N: usize>(command: &mut Command, filter: [libc::sock_filter; N]
             Ok(())
         }
     };
-    // SAFETY: between fork and exec, it only makes two system calls.
+    // SAFETY: between fork and exec, the closure only makes two system calls.
     unsafe { command.pre_exec(install) };
 }

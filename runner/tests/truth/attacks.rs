@@ -1,6 +1,6 @@
-//! Cases that try to mislead a verdict that is based on a sample of the I/Os: unequal workers,
-//! phases, very few or very many I/Os, other programs that race with the job, and stacks whose
-//! layers change or are hidden.
+//! Cases that try to mislead a verdict based on a sample of the I/Os: unequal workers, phases, very
+//! few or very many I/Os, other programs that race with the job, and stacks whose layers change or
+//! are hidden.
 
 mod neighbors;
 mod partial_pages;
@@ -92,13 +92,13 @@ impl OwnReads {
         Ok(Situation {
             job,
             during_run: Some(Box::new(during_run)),
-            truth: Box::new(move |result| vec![own(*last.lock().unwrap(), result)]),
+            truth: Box::new(move |result| vec![own_share(*last.lock().unwrap(), result)]),
             resources,
         })
     }
 }
 
-/// Gives the calling thread real-time priority, so that it does not miss a process's exit.
+/// Gives the calling thread real-time priority so that it does not miss a process's exit.
 fn set_realtime_priority() {
     let priority = libc::sched_param { sched_priority: 1 };
     // SAFETY: the parameter is valid; 0 is the calling thread.
@@ -106,7 +106,7 @@ fn set_realtime_priority() {
     assert_eq!(result, 0);
 }
 
-fn own(bytes: u64, result: &Value) -> Truth {
+fn own_share(bytes: u64, result: &Value) -> Truth {
     let share = ((bytes / setup::PAGE) as f64 / ios(result, "read")).min(1.0);
     split("read", 1.0 - share, 0.0, share)
 }

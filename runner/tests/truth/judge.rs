@@ -34,7 +34,7 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// The layer names in the verdict, grouped by the layers of [`Truth`].
+/// Layer names in the verdict, grouped by the layers of [`Truth`].
 const MEMORY: &[&str] = &["page_cache", "lower_cache", "no_device"];
 const ZEROS: &[&str] = &["unwritten", "zeros"];
 const DEVICE: &[&str] = &["device"];
@@ -89,7 +89,7 @@ fn check(verdict: &Value, truth: &Truth) -> Result<(), String> {
     Ok(())
 }
 
-/// The counts that determine shares consist of whole I/Os.
+/// Tolerance, because shares are computed from whole I/Os.
 const ROUNDING: f64 = 0.005;
 
 fn sum(verdict: &Value, names: &[&str]) -> f64 {

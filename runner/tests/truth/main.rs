@@ -1,5 +1,5 @@
 //! Situations that are designed to mislead the verdict, but whose true shares are known by
-//! construction. The worst outcome is a wrong verdict that claims to be certain; `unknown` is
+//! construction. The worst outcome is a wrong verdict that claims certainty; `unknown` is
 //! acceptable.
 //!
 //! `make truth` runs every case with each engine and prints the outcomes. `LEADLINE_CASE=name`
@@ -68,7 +68,7 @@ fn run(case: &Case, engine: &str) -> Outcome {
     };
     let job = with_engine(&situation.job, engine);
     if engine == "mmap" && job.to_string().contains("\"direct\":1") {
-        return Outcome::Skipped("mappings are not direct".into());
+        return Outcome::Skipped("mmap does not support direct I/O".into());
     }
     let result = match case::measure(&job, directory.path(), situation.during_run) {
         Ok(result) => result,

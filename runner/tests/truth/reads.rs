@@ -467,9 +467,9 @@ pub(crate) const CASES: &[Case] = &[
         let jobs = [reads(&file, json!({})), reads(&file, second)];
         situation(together(&jobs), exactly(0.5, 0.0, 0.5), vec![])
     }),
-    // Several targets
+    // Multiple targets
     case("more_than_128_files_with_the_last_ones_cached", |at| {
-        let files = many(at, 180, 256 * 1024);
+        let files = cold_files(at, 180, 256 * 1024);
         let locks = files[128..].iter().map(|file| lock_all(file));
         let locks = keep(locks.collect::<Vec<_>>());
         let job = reads(&files[0], json!({"filename": targets(&files)}));
@@ -477,7 +477,7 @@ pub(crate) const CASES: &[Case] = &[
         situation(job, exactly(memory, 0.0, 1.0 - memory), vec![locks])
     }),
     case("more_than_128_files_with_the_first_ones_cached", |at| {
-        let files = many(at, 180, 256 * 1024);
+        let files = cold_files(at, 180, 256 * 1024);
         let locks = files[..128].iter().map(|file| lock_all(file));
         let locks = keep(locks.collect::<Vec<_>>());
         let job = reads(&files[0], json!({"filename": targets(&files)}));
@@ -485,7 +485,7 @@ pub(crate) const CASES: &[Case] = &[
         situation(job, exactly(memory, 0.0, 1.0 - memory), vec![locks])
     }),
     case("more_than_128_files_with_the_last_ones_empty", |at| {
-        let mut files = many(at, 128, 256 * 1024);
+        let mut files = cold_files(at, 128, 256 * 1024);
         files.extend((0..52).map(|index| sparse(&at.join(format!("h{index}")), 0, 256 * 1024)));
         let job = reads(&files[0], json!({"filename": targets(&files), "direct": 1}));
         let zeros = 52.0 / 180.0;
@@ -494,7 +494,7 @@ pub(crate) const CASES: &[Case] = &[
     case("more_than_128_warm_files_next_to_a_neighbor", |at| {
         let disk = Volume::ext4(at)?;
         let other = cold(&disk.file("other"), 16 * MIB);
-        let files = many(&disk.at, 200, 128 * 1024);
+        let files = cold_files(&disk.at, 200, 128 * 1024);
         let locks = keep(files.iter().map(|file| lock_all(file)).collect::<Vec<_>>());
         let job = reads(&files[0], json!({"filename": targets(&files), "loops": 4}));
         let neighbor = Neighbor::reading(&other);
@@ -1263,7 +1263,7 @@ pub(crate) const CASES: &[Case] = &[
     }),
     case("more_than_128_files_the_last_ones_in_tmpfs", |at| {
         let (memory, mounted) = tmpfs(at);
-        let mut files = many(at, 130, 128 * 1024);
+        let mut files = cold_files(at, 130, 128 * 1024);
         let name = |index| memory.join(format!("m{index}"));
         files.extend((0..70).map(|index| in_memory(&name(index), 128 * 1024)));
         let job = reads(&files[0], json!({"filename": targets(&files)}));
@@ -1313,7 +1313,7 @@ fn distributed(at: &Path, distribution: &str, offset: u64, bytes: u64) -> Prepar
     situation(job, truth, vec![lock, keep(disk)])
 }
 
-/// A written file on tmpfs.
+/// A fully written file on tmpfs.
 fn in_memory(path: &Path, bytes: u64) -> PathBuf {
     image(path, bytes);
     path.into()
@@ -1342,7 +1342,7 @@ fn half_cached_image(at: &Path, neighbor: fn(&Volume) -> Box<dyn Any>) -> Prepar
 }
 
 /// Cold files of equal length.
-fn many(at: &Path, count: usize, bytes: u64) -> Vec<PathBuf> {
+fn cold_files(at: &Path, count: usize, bytes: u64) -> Vec<PathBuf> {
     let name = |index| at.join(format!("f{index}"));
     (0..count).map(|index| cold(&name(index), bytes)).collect()
 }

@@ -42,7 +42,7 @@ impl Random {
     }
 }
 
-// Files
+// Cases
 
 fn generate(seed: u64) -> Case {
     let mut random = Random::new(seed);
@@ -70,7 +70,7 @@ fn generate(seed: u64) -> Case {
     }
 }
 
-/// A length shorter than the regions, longer, or equal.
+/// A length that is shorter than, equal to or longer than the regions.
 fn generate_length(random: &mut Random, content: Content, jobs: &[Value]) -> u64 {
     let needed = jobs.iter().map(|job| end(job, 4 * MIB)).max().unwrap();
     let needed = needed.clamp(MIB, 16 * MIB);
@@ -257,7 +257,7 @@ fn generated_jobs_change_nothing_outside_their_regions() {
         counts.rejected.load(Relaxed),
         counts.changed.load(Relaxed),
     );
-    eprintln!("{CASES} jobs: {done} done, {rejected} rejected, {changed} changed their file");
+    eprintln!("{CASES} jobs: {done} ran, {rejected} rejected, {changed} changed their file");
     assert!(
         violations.is_empty(),
         "{} violations:\n{}",
@@ -273,5 +273,3 @@ fn generated_jobs_change_nothing_outside_their_regions() {
         "only {changed} jobs wrote"
     );
 }
-
-// The most severe cases

@@ -29,7 +29,7 @@ const METADATA_BYTES: u64 = 64 * KIB;
 /// counted.
 const MAX_MINIMIZED: usize = 12;
 
-// Pseudorandom choices
+// Files
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Content {
@@ -203,7 +203,7 @@ struct Permitted {
     max_length: u64,
     /// Whether no job may change the file.
     only_reads: bool,
-    /// The only allowed length after a successful run.
+    /// The exact length after a successful run, if it is documented.
     length: Option<u64>,
 }
 
@@ -299,7 +299,7 @@ impl Case {
         json!({ "jobs": jobs })
     }
 
-    /// Runs a case, asserts that it does not violate the rules, and returns it.
+    /// Runs the case, asserts that it does not violate the rules, and returns the outcome.
     fn check(&self) -> Outcome {
         let outcome = self.run();
         if let Some(violation) = outcome.violation(self) {
@@ -371,7 +371,7 @@ impl Outcome {
         let permitted = Permitted::new(&case.jobs, case.original);
         let violation = self
             .foreign_name()
-            .or_else(|| self.changed_at_all(&permitted))
+            .or_else(|| self.forbidden_change(&permitted))
             .or_else(|| self.changed_byte(&permitted))
             .or_else(|| self.wrong_length(&permitted))
             .or_else(|| self.wrong_allocation(&permitted))
@@ -406,12 +406,12 @@ impl Outcome {
     }
 
     fn foreign_name(&self) -> Option<String> {
-        let known = |name: &&String| !["target", "neighbor"].contains(&name.as_str());
-        let name = self.names.iter().find(known)?;
+        let is_unknown = |name: &&String| !["target", "neighbor"].contains(&name.as_str());
+        let name = self.names.iter().find(is_unknown)?;
         Some(format!("{name} was left in the directory"))
     }
 
-    fn changed_at_all(&self, permitted: &Permitted) -> Option<String> {
+    fn forbidden_change(&self, permitted: &Permitted) -> Option<String> {
         let reason = if self.was_rejected() {
             "rejected job"
         } else if permitted.only_reads {
@@ -443,24 +443,24 @@ impl Outcome {
 
     fn wrong_length(&self, permitted: &Permitted) -> Option<String> {
         let (old, new) = (self.before.length(), self.after.length());
-        let longest = permitted.max_length;
-        if !(old..=longest).contains(&new) {
-            return Some(format!("length {old} -> {new}, at most {longest} expected"));
+        let max = permitted.max_length;
+        if !(old..=max).contains(&new) {
+            return Some(format!("length {old} -> {new}, expected at most {max}"));
         }
         let length = permitted.length.filter(|_| self.code() == Some(0))?;
-        (new != length).then(|| format!("length {old} -> {new}, not {length}"))
+        (new != length).then(|| format!("length {old} -> {new}, expected {length}"))
     }
 
     fn wrong_allocation(&self, permitted: &Permitted) -> Option<String> {
         let (old, new) = (self.before.allocated_bytes, self.after.allocated_bytes);
-        let most = old + permitted.allocatable(self.before.length()) + METADATA_BYTES;
-        let least = old.saturating_sub(METADATA_BYTES);
-        (!(least..=most).contains(&new))
-            .then(|| format!("allocated {old} -> {new} bytes, not {least} to {most}"))
+        let max = old + permitted.allocatable(self.before.length()) + METADATA_BYTES;
+        let min = old.saturating_sub(METADATA_BYTES);
+        (!(min..=max).contains(&new))
+            .then(|| format!("allocated {old} -> {new} bytes, expected {min} to {max}"))
     }
 }
 
-// Generated cases
+// The most severe cases
 
 fn existing(content: Content, length: u64) -> Original {
     Original {
@@ -531,7 +531,7 @@ fn file_state_overwrite_keeps_the_rest_of_a_large_sparse_file() {
 }
 
 #[test]
-fn a_reader_with_overwrite_keeps_the_rest_of_a_large_sparse_file() {
+fn reader_with_overwrite_keeps_the_rest_of_a_large_sparse_file() {
     check_large_sparse_file(&first_mib("randread", json!({"overwrite": 1})));
 }
 
@@ -543,7 +543,7 @@ fn allocation_keeps_the_holes_of_a_large_sparse_file() {
 }
 
 #[test]
-fn a_reader_does_not_extend_a_shorter_foreign_file() {
+fn reader_does_not_extend_a_shorter_foreign_file() {
     for content in [Content::Full, Content::Sparse] {
         for (rw, engine) in [("read", "psync"), ("randread", "io_uring")] {
             for length in [512 * KIB, 512 * KIB + 100] {
@@ -557,7 +557,7 @@ fn a_reader_does_not_extend_a_shorter_foreign_file() {
 }
 
 #[test]
-fn a_reader_beyond_the_end_of_a_foreign_file_is_rejected() {
+fn reader_beyond_the_end_of_a_foreign_file_is_rejected() {
     let job = first_mib("read", json!({"offset": 4 * MIB}));
     let outcome = case(existing(Content::Full, MIB), &[job]).check();
     assert!(outcome.was_rejected(), "{:?}", outcome.code());
@@ -626,7 +626,7 @@ fn allocation_extends_a_shorter_file_and_keeps_its_content() {
 }
 
 #[test]
-fn a_mixed_job_never_reads_beyond_a_shorter_file() {
+fn mixed_job_never_reads_beyond_a_shorter_file() {
     for fallocate in ["none", "native", "posix", "keep", "truncate", "written"] {
         let changes = json!({"fallocate": fallocate, "rwmixread": 90});
         let original = existing(Content::Full, 512 * KIB);

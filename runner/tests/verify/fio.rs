@@ -18,7 +18,8 @@ const METHODS: &[&str] = &[
 /// The offset at which `flip` changes a bit.
 const FLIPPED: u64 = 5 * BLOCK + 2000;
 
-/// fio's exit status and output. Returns `None` and reports a skip if fio is not installed.
+/// Whether fio succeeds, and its output. Returns `None` and reports a skipped test if fio is not
+/// installed.
 fn fio(file: &Path, args: &[&str]) -> Option<(bool, String)> {
     fio_with(file, &["--verify=crc32c"], args)
 }
@@ -80,7 +81,7 @@ fn flip(file: &Path) {
 }
 
 #[test]
-fn fio_verifies_every_format_of_the_runner() {
+fn fio_verifies_every_runner_format() {
     let directory = scratch::directory();
     let file = directory.path().join("data");
     scratch::image(&file, LENGTH);
@@ -107,7 +108,7 @@ fn fio_verifies_every_format_of_the_runner() {
 }
 
 #[test]
-fn runner_verifies_every_format_of_fio() {
+fn runner_verifies_every_fio_format() {
     let directory = scratch::directory();
     let file = directory.path().join("data");
     let sha512 = (json!({"verify": "sha512"}), vec!["--verify=sha512".into()]);
@@ -182,9 +183,9 @@ fn runner_verifies_blocks_written_by_fio() {
     assert!(differences.is_empty(), "{differences:#?}");
 }
 
-/// Checks the storage itself: fio detects its damage.
+/// Checks the storage itself: fio must detect its damage.
 #[test]
-fn fio_detects_the_damage_by_the_faulty_storage() {
+fn fio_detects_damage_by_the_faulty_storage() {
     for damage in [
         Damage::Flipped,
         Damage::Zeroed,

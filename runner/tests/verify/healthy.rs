@@ -92,7 +92,7 @@ fn check(path: &Path, root: &Path, engines: usize) {
 }
 
 #[test]
-fn file_without_damage() {
+fn healthy_file_causes_no_false_alarms() {
     let directory = scratch::directory();
     let file = directory.path().join("data");
     scratch::image(&file, LENGTH);
@@ -100,7 +100,7 @@ fn file_without_damage() {
 }
 
 #[test]
-fn device_without_damage() {
+fn healthy_device_causes_no_false_alarms() {
     let directory = scratch::directory();
     let image = directory.path().join("image");
     scratch::image(&image, LENGTH);

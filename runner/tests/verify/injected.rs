@@ -8,10 +8,11 @@ use super::{
 };
 use serde_json::{Value, json};
 
-/// Number of damaged blocks in `make test`. The test `more_damage` injects 10,000.
+/// Number of damaged blocks in `make test`. The test `all_10000_damaged_blocks_are_detected`
+/// injects 10,000.
 const DAMAGED: u64 = 2_000;
 
-/// Writes all blocks once without faults, so that each has an older version, then runs the job with
+/// Writes all blocks once without faults so that each has an older version, then runs the job with
 /// fault injection. Returns the number of injected faults and the differences.
 fn run(
     seed: u64,
@@ -135,7 +136,7 @@ fn variants() -> Vec<(&'static str, u64, Value)> {
 }
 
 #[test]
-fn each_kind_is_reported_with_its_offset() {
+fn each_kind_of_damage_is_reported_with_its_offset() {
     let mut failed = Vec::new();
     for (name, interval, changes) in variants() {
         // An unreadable block ends a job that reads it back between writes.
@@ -161,7 +162,7 @@ fn each_kind_is_reported_with_its_offset() {
 }
 
 #[test]
-fn mixed_reads_and_writes() {
+fn damage_in_mixed_jobs_is_detected() {
     let damages = [Damage::Flipped, Damage::Zeroed, Damage::Misplaced];
     for changes in [
         json!({"rw": "randrw", "iodepth": 8}),
@@ -179,17 +180,17 @@ fn mixed_reads_and_writes() {
 
 #[test]
 fn all_2000_damaged_blocks_are_detected() {
-    damage(DAMAGED);
+    check_detection(DAMAGED);
 }
 
 /// `cargo test -p leadline-runner --test verify -- --ignored`
 #[test]
 #[ignore = "takes minutes"]
-fn more_damage() {
-    damage(10_000);
+fn all_10000_damaged_blocks_are_detected() {
+    check_detection(10_000);
 }
 
-fn damage(goal: u64) {
+fn check_detection(goal: u64) {
     let mut random = Random::new(15);
     let (mut total, mut failed) = (0, Vec::new());
     for seed in 0.. {

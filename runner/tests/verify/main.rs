@@ -1,5 +1,5 @@
 //! Verified writes on storage that damages data. Each damaged block must be reported with its kind
-//! and offset, and healthy storage must not cause any report. The oracle is the list of damaged
+//! and offset, and healthy storage must not cause false alarms. The oracle is the list of damaged
 //! blocks, which does not come from the runner.
 
 #[path = "../scratch/mod.rs"]

@@ -1,4 +1,4 @@
-//! Data that is damaged after the run that writes it, and before the `verify_only` run.
+//! Data that is damaged between the run that writes it and the `verify_only` run.
 
 use super::{
     BLOCK, LENGTH, job,
@@ -16,7 +16,7 @@ use std::{
     path::Path,
 };
 
-/// Damages blocks of a file in ways that `verify_only` can recognize; returns the oracle.
+/// Damages blocks of a file in ways that `verify_only` can recognize. Returns the oracle.
 pub(crate) fn damage(path: &Path, seed: u64) -> BTreeMap<u64, Injection> {
     let file = OpenOptions::new()
         .read(true)
@@ -27,7 +27,7 @@ pub(crate) fn damage(path: &Path, seed: u64) -> BTreeMap<u64, Injection> {
     let mut injected = BTreeMap::new();
     let blocks = LENGTH / BLOCK;
     for _ in 0..MAX_DAMAGED {
-        // Misplaced blocks contain data from the upper half.
+        // Misplaced blocks contain data from the second half.
         let at = random.below(blocks / 2) * BLOCK;
         let mut data = vec![0; BLOCK as usize];
         let source = (blocks / 2 + random.below(blocks / 2)) * BLOCK;
@@ -83,11 +83,11 @@ fn check(path: &Path, root: &Path, direct: u64, rw: &str) {
         differences.is_empty(),
         "direct={direct} rw={rw}: {differences:#?}"
     );
-    assert_eq!(before, hash(path), "verify_only wrote");
+    assert_eq!(before, hash(path), "verify_only wrote data");
 }
 
 #[test]
-fn damaged_file() {
+fn verify_only_detects_damage_in_a_file() {
     let directory = scratch::directory();
     let file = directory.path().join("data");
     scratch::image(&file, LENGTH);
@@ -100,7 +100,7 @@ fn damaged_file() {
 }
 
 #[test]
-fn damaged_device() {
+fn verify_only_detects_damage_on_a_device() {
     let directory = scratch::directory();
     let image = directory.path().join("image");
     scratch::image(&image, LENGTH);

@@ -115,7 +115,11 @@ fn plan_and_run_reject_the_same_jobs() {
         failed.len(),
         failed.join("\n")
     );
-    assert_eq!(before, super::offline::hash(&file), "a rejected job wrote");
+    assert_eq!(
+        before,
+        super::offline::hash(&file),
+        "a rejected job wrote data"
+    );
 }
 
 #[test]

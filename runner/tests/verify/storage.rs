@@ -1,4 +1,4 @@
-//! A FUSE filesystem with one file that damages selected blocks while they are written. The list of
+//! A FUSE filesystem with one file. It damages selected blocks as they are written. The list of
 //! damaged blocks is the oracle.
 
 use super::{random::Random, scratch};
@@ -20,7 +20,7 @@ const ATTRIBUTES_VALID: Duration = Duration::from_secs(1);
 const ROOT: u64 = 1;
 const FILE: u64 = 2;
 pub(crate) const SECTOR: usize = 512;
-/// Maximum number of damaged blocks, because a report lists only this many failures.
+/// Maximum number of damaged blocks: a report lists at most this many failures.
 pub(crate) const MAX_DAMAGED: usize = 100;
 
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -338,14 +338,14 @@ pub(crate) struct FaultyStorage {
 }
 
 impl FaultyStorage {
-    /// A healthy filesystem with a file of zeros. Returns `None` and reports a skip if FUSE is not
-    /// permitted. `interval` is the size of the damaged blocks in bytes.
+    /// A healthy filesystem with a file of zeros. Returns `None` and reports a skipped test if
+    /// FUSE is not permitted. `interval` is the size of the damaged blocks in bytes.
     pub(crate) fn new(length: usize, interval: usize, seed: u64) -> Option<Self> {
         let at = scratch::directory();
         let mark = format!("{FILE} {length} 0 0 0").into_bytes();
         let state = Arc::new(Mutex::new(State {
             data: vec![0; length],
-            // As if Leadline had created the file, so that its data needs no confirmation.
+            // Mark the file as created by Leadline, so overwriting it requires no confirmation.
             attributes: BTreeMap::from([("user.leadline.made".into(), mark)]),
             interval,
             random: Random::new(seed),
@@ -370,7 +370,7 @@ impl FaultyStorage {
         }
     }
 
-    /// Damages this share of the subsequent writes.
+    /// Damages this share of the blocks that are written from now on.
     pub(crate) fn inject(&self, damages: &[Damage], per_mille: u64) {
         let mut state = self.state();
         state.damages = damages.into();

@@ -4,9 +4,9 @@ use super::*;
 
 /// Every I/O takes this long, which is slow but not a stall.
 pub(super) fn slow(case: &str, ms: u64, changes: Value, depth: u64) {
-    let (number_of_part, part) = part();
+    let (part_number, part) = part();
     let device = Mapped::new(
-        &format!("slow{number_of_part}"),
+        &format!("slow{part_number}"),
         PART_BYTES,
         &format!("delay {part} {ms}"),
     );
@@ -42,8 +42,8 @@ pub(super) fn slow(case: &str, ms: u64, changes: Value, depth: u64) {
 /// Writes take 1.2 s, but reads do not: I/Os complete continuously until a write occupies every
 /// slot.
 pub(super) fn slow_writes(case: &str) {
-    let (number_of_part, part) = part();
-    let device = ext4_on(number_of_part, &part);
+    let (part_number, part) = part();
+    let device = ext4_on(part_number, &part);
     device.top.suspend(&[]);
     device
         .top
@@ -51,7 +51,7 @@ pub(super) fn slow_writes(case: &str) {
     device.top.resume();
     let changes = json!({"rw": "randrw", "iodepth": 8, "runtime": "7s"});
     let outcome = Run::start(&job(&device.path(), changes), &[]).finish(|| ());
-    device.top.load(&device.below);
+    device.top.load(&device.healthy_table);
     device.top.suspend(&[]);
     device.top.resume();
     let mut claims = Claims::about(case, &outcome);
@@ -64,18 +64,18 @@ pub(super) fn slow_writes(case: &str) {
 
 pub(super) const BAD_OFFSET: u64 = 8 << 20;
 
-/// One block of the device fails: the error must identify the I/O that includes it.
+/// One block of the device fails. The error must identify the I/O that includes it.
 pub(super) fn bad_block(case: &str, bs: &str, changes: Value) {
     let device = raw();
     let sectors = |bytes: u64| bytes / SECTOR_BYTES;
     // Inside a 256 KiB I/O.
     let offset = BAD_OFFSET + if bs == "4k" { 0 } else { 128 << 10 };
     let after = offset + 4096;
-    let below = device.below.trim_end_matches(" 0");
+    let linear = device.healthy_table.trim_end_matches(" 0");
     let (first, rest) = (sectors(offset), sectors(PART_BYTES - after));
     device.top.suspend(&[]);
     device.top.load_table(&format!(
-        "0 {first} {below} 0\n{first} 8 error\n{} {rest} {below} {}",
+        "0 {first} {linear} 0\n{first} 8 error\n{} {rest} {linear} {}",
         sectors(after),
         sectors(after)
     ));
@@ -101,7 +101,7 @@ pub(super) fn claim_error(claims: &mut Claims, outcome: &Outcome, operation: &st
     claims.holds("error reported", message.contains("Input/output error"));
 }
 
-/// The table is replaced by dm-error in the middle of the run.
+/// The table is replaced with dm-error during the run.
 pub(super) fn dies(case: &str, device: &Device, job: Job, operation: &str) {
     let run = start(&job(device), "20s");
     device.top.load("error");
@@ -111,7 +111,7 @@ pub(super) fn dies(case: &str, device: &Device, job: Job, operation: &str) {
     let outcome = run.finish(|| ());
     let waited = (outcome.reported_at() - died).as_secs_f64();
     // Restore the table before the filesystem is unmounted.
-    device.top.load(&device.below);
+    device.top.load(&device.healthy_table);
     device.top.suspend(NEITHER);
     device.top.resume();
     let mut claims = Claims::about(case, &outcome);
@@ -140,7 +140,7 @@ pub(super) fn stop(case: &str, device: &Device, options: &[&str], job: Job) {
     let stats = if is_sync {
         &report["sync"]
     } else {
-        operation(report)
+        busier_direction(report)
     };
     unfinished(&mut claims, stats, &(1..=32), window - from);
 }

@@ -4,7 +4,7 @@ use super::*;
 
 pub(super) const RUNTIME: f64 = 3.0;
 
-pub(super) fn claims_of_hang(
+pub(super) fn claim_hang(
     claims: &mut Claims,
     outcome: &Outcome,
     from: f64,
@@ -12,7 +12,12 @@ pub(super) fn claims_of_hang(
 ) {
     claims.failed();
     claims.one_stall(0, from..RUNTIME, RUNTIME);
-    unfinished(claims, operation(outcome.report()), ios, RUNTIME - from);
+    unfinished(
+        claims,
+        busier_direction(outcome.report()),
+        ios,
+        RUNTIME - from,
+    );
     claims.silence_is_shown(start_of(outcome), from..RUNTIME);
     let waited = (outcome.reported_at() - start_of(outcome)).as_secs_f64();
     claims.within("seconds until the report", waited, RUNTIME..=RUNTIME + 6.5);
@@ -30,7 +35,7 @@ pub(super) fn hang(
     let at = SystemTime::now();
     let outcome = run.finish(|| drop(suspended));
     let mut claims = Claims::about(case, &outcome);
-    claims_of_hang(&mut claims, &outcome, seconds(&outcome, at), &ios);
+    claim_hang(&mut claims, &outcome, seconds(&outcome, at), &ios);
 }
 
 pub(super) fn fsfreeze(case: &str, changes: Value, ios: RangeInclusive<u64>) {
@@ -40,7 +45,7 @@ pub(super) fn fsfreeze(case: &str, changes: Value, ios: RangeInclusive<u64>) {
     let at = SystemTime::now();
     let outcome = run.finish(|| drop(frozen));
     let mut claims = Claims::about(case, &outcome);
-    claims_of_hang(&mut claims, &outcome, seconds(&outcome, at), &ios);
+    claim_hang(&mut claims, &outcome, seconds(&outcome, at), &ios);
 }
 
 /// One of two disks hangs. Over time, all I/Os in flight wait for it.
@@ -50,7 +55,7 @@ pub(super) fn half_of_a_stripe(case: &str) {
     let stripe = Device {
         mounted: None,
         top: Mapped::new("stripe", PART_BYTES, &table),
-        below: table,
+        healthy_table: table,
         _delay: None,
     };
     let run = start(&read(uring(32))(&stripe), "3s");
@@ -101,7 +106,7 @@ pub(super) fn journal(case: &str, changes: Value, ios: RangeInclusive<u64>) {
     let outcome = run.finish(|| drop(suspended));
     sync.wait().unwrap();
     let mut claims = Claims::about(case, &outcome);
-    claims_of_hang(&mut claims, &outcome, seconds(&outcome, at), &ios);
+    claim_hang(&mut claims, &outcome, seconds(&outcome, at), &ios);
 }
 
 pub(super) fn one_of_two_jobs(case: &str) {
@@ -127,8 +132,7 @@ pub(super) fn one_of_two_jobs(case: &str) {
     claims.unfinished(&outcome.job(1)["read"], 32, RUNTIME - from);
 }
 
-/// Hangs for `length` seconds, starting after half a second. Returns the start and the end of the
-/// hang.
+/// Suspends the device for `length` seconds. Returns the start and the end of the hang.
 pub(super) fn hang_for(device: &Device, options: &[&str], length: f64) -> (SystemTime, SystemTime) {
     let suspended = Suspended::new(&device.top, options);
     let from = SystemTime::now();
@@ -137,7 +141,7 @@ pub(super) fn hang_for(device: &Device, options: &[&str], length: f64) -> (Syste
     (from, SystemTime::now())
 }
 
-pub(super) fn recovered(
+pub(super) fn run_with_hang(
     device: &Device,
     options: &[&str],
     job: &Value,
@@ -152,15 +156,15 @@ pub(super) fn recovered(
 }
 
 pub(super) fn claim_max(claims: &mut Claims, outcome: &Outcome, hang: &Range<f64>) {
-    let latency = &operation(outcome.report())["lat_ns"];
+    let latency = &busier_direction(outcome.report())["lat_ns"];
     let length = hang.end - hang.start;
     let max = number(&latency["max"]) / 1e9;
     claims.within("max", max, length - LATE..=length + EARLY);
-    claims.equal("lower bounds", names(latency), vec![]);
+    claims.equal("lower bounds", lower_bounds(latency), vec![]);
 }
 
 pub(super) fn recover(case: &str, device: &Device, options: &[&str], job: Job) {
-    let (outcome, hang) = recovered(device, options, &job(device), "5s", 2.0);
+    let (outcome, hang) = run_with_hang(device, options, &job(device), "5s", 2.0);
     let mut claims = Claims::about(case, &outcome);
     claims.warned();
     claims.one_stall(0, hang.clone(), 5.0);
@@ -174,7 +178,7 @@ pub(super) fn readahead(case: &str) {
     let device = raw();
     let changes = json!({"direct": 0, "rw": "read", "size": PART_BYTES, "invalidate": 1});
     let job = read(with(&psync(), changes))(&device);
-    let (outcome, hang) = recovered(&device, &[], &job, "5s", 2.0);
+    let (outcome, hang) = run_with_hang(&device, &[], &job, "5s", 2.0);
     let mut claims = Claims::about(case, &outcome);
     claims.warned();
     let stalls = outcome.stalls(0);
@@ -196,7 +200,7 @@ pub(super) fn readahead(case: &str) {
 /// A hang shorter than 1 s is not reported as a stall, but causes the slowest I/O.
 pub(super) fn too_short(case: &str, changes: Value) {
     let device = raw();
-    let (outcome, hang) = recovered(&device, &[], &read(changes)(&device), "4s", 0.6);
+    let (outcome, hang) = run_with_hang(&device, &[], &read(changes)(&device), "4s", 0.6);
     let mut claims = Claims::about(case, &outcome);
     claims.healthy();
     claim_max(&mut claims, &outcome, &hang);
@@ -205,7 +209,7 @@ pub(super) fn too_short(case: &str, changes: Value) {
 /// A hang longer than 5 s fails the run, even if the device recovers.
 pub(super) fn long(case: &str, changes: Value) {
     let device = raw();
-    let (outcome, hang) = recovered(&device, &[], &read(changes)(&device), "9s", 6.0);
+    let (outcome, hang) = run_with_hang(&device, &[], &read(changes)(&device), "9s", 6.0);
     let mut claims = Claims::about(case, &outcome);
     claims.failed();
     claims.one_stall(0, hang.clone(), 9.0);

@@ -35,8 +35,8 @@ fn will_need(file: &File, offset: u64, bytes: u64) {
     assert_eq!(result, 0);
 }
 
-/// Rate-limited reads while a neighbor reads pages into memory. The truth is the number of the
-/// job's own reads, as counted by the kernel.
+/// Rate-limited reads while a neighbor reads pages into memory. The truth is the kernel's count of
+/// the job's own reads.
 fn fetched(at: &Path, job: fn(&Path) -> Value, neighbor: fn(&File, u64)) -> Prepared {
     let volume = ext4(at)?;
     let path = volume.cold_file("f", SIZE);

@@ -20,8 +20,8 @@ fn begin_pages(path: &Path) {
     file.sync_all().unwrap();
 }
 
-/// Reads of partly cached pages. `truth`: expected shares, as a function of the device.
-fn begun(at: &Path, make: &str, changes: Value, truth: fn(String) -> Expected) -> Prepared {
+/// Reads of partly cached pages. `truth` returns the expected shares for a device.
+fn partly_cached(at: &Path, make: &str, changes: Value, truth: fn(String) -> Expected) -> Prepared {
     let volume = volume(at, make, "defaults")?;
     let path = volume.cold_file("f", SIZE);
     begin_pages(&path);
@@ -47,47 +47,47 @@ fn all(_device: String) -> Expected {
     Box::new(|_| vec![device("read")])
 }
 
-/// A read of a page that lacks two separate parts needs two requests.
+/// A read of a page with two separate missing parts needs two requests.
 fn one_or_two_requests(device: String) -> Expected {
     let before = reads_of(&device);
     Box::new(move |result| {
-        let most = (reads_of(&device) - before) as f64 / ios(result, "read");
+        let max = (reads_of(&device) - before) as f64 / ios(result, "read");
         vec![Truth {
             direction: "read",
-            memory: 1.0 - most..=1.0 - most / 2.0,
+            memory: 1.0 - max..=1.0 - max / 2.0,
             zeros: 0.0..=0.0,
-            device: most / 2.0..=most,
+            device: max / 2.0..=max,
         }]
     })
 }
 
 pub(super) const CASES: &[Case] = &[
     case("reads_of_partly_cached_pages_on_xfs", |at| {
-        begun(at, XFS_1K, json!({}), counted_reads)
+        partly_cached(at, XFS_1K, json!({}), counted_reads)
     }),
     case("reads_of_partly_cached_pages_on_ext4", |at| {
-        begun(at, EXT4_1K, json!({}), |device| {
+        partly_cached(at, EXT4_1K, json!({}), |device| {
             counted_transfers(device, 3072)
         })
     }),
     case("reads_of_half_blocks_of_partly_cached_pages", |at| {
-        begun(at, XFS_1K, json!({"bs": 512}), counted_reads)
+        partly_cached(at, XFS_1K, json!({"bs": 512}), counted_reads)
     }),
     case("reads_of_whole_partly_cached_pages", |at| {
-        begun(at, XFS_1K, json!({"bs": "4k"}), all)
+        partly_cached(at, XFS_1K, json!({"bs": "4k"}), all)
     }),
     case("reads_of_several_partly_cached_pages", |at| {
-        begun(at, EXT4_1K, json!({"bs": "32k"}), all)
+        partly_cached(at, EXT4_1K, json!({"bs": "32k"}), all)
     }),
     case("large_reads_of_partly_cached_pages", |at| {
-        begun(at, XFS_1K, json!({"bs": "1m"}), all)
+        partly_cached(at, XFS_1K, json!({"bs": "1m"}), all)
     }),
     case("reads_of_partly_cached_pages_with_readahead", |at| {
         let changes = json!({"fadvise_hint": 1});
-        begun(at, XFS_1K, changes, counted_reads)
+        partly_cached(at, XFS_1K, changes, counted_reads)
     }),
     case("sequential_reads_of_partly_cached_pages", |at| {
-        begun(
+        partly_cached(
             at,
             XFS_1K,
             json!({"rw": "read", "fadvise_hint": 1}),
@@ -96,7 +96,7 @@ pub(super) const CASES: &[Case] = &[
     }),
     case(
         "sequential_reads_of_partly_cached_pages_without_readahead",
-        |at| begun(at, XFS_1K, json!({"rw": "read"}), counted_reads),
+        |at| partly_cached(at, XFS_1K, json!({"rw": "read"}), counted_reads),
     ),
     case("reads_next_to_writes_of_parts_of_pages", |at| {
         let volume = volume(at, XFS_1K, "defaults")?;

@@ -1,4 +1,4 @@
-//! Stacks: filesystems on several devices, loop devices with offsets and several layers, overlays
+//! Stacks: filesystems on multiple devices, loop devices with offsets and multiple layers, overlays
 //! that change during the run, mounts of single files, and devices that are actually memory.
 
 use super::lock_stripes;
@@ -216,7 +216,7 @@ fn overlay(at: &Path, lower: &Path, upper: &Path) -> Overlay {
     }
 }
 
-/// The job opened the file of the lower layer, and keeps reading it after a neighbor has caused a
+/// The job opens the file in the lower layer, and keeps reading it after a neighbor has caused a
 /// copy-up.
 fn copied_up(at: &Path, in_memory: &str) -> Prepared {
     let volume = ext4(at)?;
@@ -316,7 +316,7 @@ fn bound(at: &Path, from: &Path, to: &Path) -> Mounted {
 }
 
 pub(super) const CASES: &[Case] = &[
-    // Filesystems on several devices
+    // Filesystems on multiple devices
     case("btrfs_striped_across_two_disks", |at| {
         let (path, resources) = two_disks(at, "raid0", false)?;
         situation(direct_reads(&path), resources, vec![device("read")])
@@ -405,7 +405,7 @@ pub(super) const CASES: &[Case] = &[
         let image = volume.cold_file("image", 64 * MIB);
         let device = attach(&image, &["--direct-io=off", "--offset=512"])?;
         drop_scanned_pages(&device, &image);
-        // Reads every fourth block, so that no two reads share a page.
+        // Read every fourth block so that no two reads share a page.
         let mut reads = raw_reads(&device);
         reads["rw"] = json!("read:12k");
         reads["size"] = json!("32m");
@@ -475,7 +475,7 @@ pub(super) const CASES: &[Case] = &[
     case(
         "unaligned_pages_of_the_file_and_of_the_image_in_stripes",
         |at| {
-            // Each missing page of the image causes one device request. It makes up a quarter to
+            // Each missing page of the image causes one device request and makes up a quarter to
             // three quarters of a read. On average, an eighth of all bytes are missing.
             let (prepared, device) = blocks_on_image(at, 1024, |file, image| {
                 let file = lock_stripes(file, SIZE, 4 * 4096, 4096);
@@ -484,8 +484,8 @@ pub(super) const CASES: &[Case] = &[
             let before = reads_of(&device);
             Ok(Situation {
                 truth: Box::new(move |result| {
-                    let most = (reads_of(&device) - before) as f64 / ios(result, "read");
-                    vec![up_to(most, split("read", 0.875, 0.0, 0.125))]
+                    let max = (reads_of(&device) - before) as f64 / ios(result, "read");
+                    vec![up_to(max, split("read", 0.875, 0.0, 0.125))]
                 }),
                 ..prepared
             })
@@ -494,8 +494,8 @@ pub(super) const CASES: &[Case] = &[
     case(
         "unaligned_blocks_on_an_image_with_every_other_page_cached",
         |at| {
-            // Each read needs one page that is not cached, which a neighboring block also needs. On
-            // average, half of a read's bytes are missing.
+            // Each read needs one uncached page, which a neighboring block also needs. On average,
+            // half of a read's bytes are missing.
             let (prepared, _) = blocks_on_image(at, 1024, |_, image| {
                 lock_stripes(image, 64 * MIB, 2 * 4096, 4096)
             })?;
@@ -712,15 +712,15 @@ fn up_to(device: f64, truth: Truth) -> Truth {
     }
 }
 
-/// Reads that need the device only for a part may count as a whole or by bytes. Also accepts
-/// smaller device shares than expected, but at least `least`.
-fn or_by_bytes(prepared: Situation, least: f64) -> Situation {
+/// A read that needs the device for only part of its data may count as a whole or by bytes. Also
+/// accepts smaller device shares than expected, but at least `min`.
+fn or_by_bytes(prepared: Situation, min: f64) -> Situation {
     let counted = prepared.truth;
     let truth = move |result: &Value| {
         let truth = counted(result).remove(0);
         vec![Truth {
-            memory: *truth.memory.start()..=1.0 - least,
-            device: least..=*truth.device.end(),
+            memory: *truth.memory.start()..=1.0 - min,
+            device: min..=*truth.device.end(),
             ..truth
         }]
     };
@@ -759,8 +759,8 @@ fn blocks_on_image(
     Ok((situation_with(job, resources, truth)?, counter))
 }
 
-/// Raw 16 KiB reads of an image of which one page in four is not cached: each read needs the device
-/// for a quarter of its bytes.
+/// Raw 16 KiB reads of an image with one uncached page in four. Each read needs the device for a
+/// quarter of its bytes.
 fn missing_page(at: &Path, index: u64) -> Prepared {
     let volume = without_readahead(at, EXT4)?;
     let image = volume.cold_file("image", 64 * MIB);

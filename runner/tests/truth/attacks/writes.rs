@@ -54,7 +54,7 @@ fn sync_range(path: &Path) {
     write_back(path, 0, 0);
 }
 
-/// Two passes: one stays in memory; the other one, before or after it, is completely flushed.
+/// Two passes: one stays in memory, and the other is completely flushed before or after it.
 fn flushed_pass(at: &Path, changes: Value) -> Prepared {
     let volume = ext4(at)?;
     let path = volume.cold_file("f", SIZE);
@@ -98,7 +98,7 @@ fn small_blocks(at: &Path, make: &str, block: u64) -> Prepared {
     })
 }
 
-/// A job of random writes without any neighbor.
+/// Random writes without a neighbor.
 fn plain(volume: Volume, path: &Path, changes: Value, truth: Truth) -> Prepared {
     let job = job(path, "randwrite", changes);
     situation(job, vec![Box::new(volume)], vec![truth])
@@ -146,12 +146,12 @@ fn with_fsync_of_another_job(at: &Path, other: &str) -> Prepared {
 fn written(mut files: Vec<PathBuf>) -> Expected {
     files.dedup();
     Box::new(move |result| {
-        let left: u64 = files
+        let dirty: u64 = files
             .iter()
             .map(|path| pages(path, 0, 0))
             .map(|pages| pages.dirty + pages.writeback)
             .sum();
-        let share = left as f64 / ios(result, "write");
+        let share = dirty as f64 / ios(result, "write");
         vec![split("write", share, 0.0, 1.0 - share)]
     })
 }
@@ -469,11 +469,11 @@ pub(super) const CASES: &[Case] = &[
         crate::scratch::image(&path, 64 * MIB);
         drop_pages(&path);
         let job = job(&path, "randwrite", json!({"size": "64m"}));
-        // Writeback continues after the run, so at the end of the run at least those pages were
-        // dirty that are dirty now.
-        let left = still_dirty(path);
+        // Writeback continues after the run, so every page that is dirty now was also dirty at the
+        // end of the run.
+        let dirty = still_dirty(path);
         let truth: Expected = Box::new(|result| {
-            let truth = left(result).remove(0);
+            let truth = dirty(result).remove(0);
             vec![Truth {
                 memory: *truth.memory.start()..=0.75,
                 device: 0.25..=*truth.device.end(),

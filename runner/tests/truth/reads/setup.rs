@@ -35,7 +35,7 @@ pub(crate) fn reads(file: &Path, changes: Value) -> Value {
     with(&job, changes)
 }
 
-/// Several jobs that run in parallel.
+/// Jobs that run in parallel.
 pub(crate) fn together(jobs: &[Value]) -> Value {
     json!({"jobs": jobs})
 }
@@ -120,7 +120,7 @@ pub(crate) fn lock_all(path: &Path) -> LockedPages {
     lock(path, 0, fs::metadata(path).unwrap().len())
 }
 
-/// A cold file except for `bytes` from `offset`, which are in the page cache.
+/// A file of which only `bytes` from `offset` are in the page cache.
 pub(crate) fn warm_range(
     path: &Path,
     length: u64,
@@ -218,7 +218,7 @@ impl Volume {
     }
 
     /// Random reads of at most a page, one at a time. The device receives one request for each read
-    /// that misses the page cache. `zeros`: share of the reads that are served as zeros, without
+    /// that misses the page cache. `zeros` is the share of reads that are served as zeros, without
     /// the device.
     pub(crate) fn counts_misses(&self, zeros: RangeInclusive<f64>) -> Expected {
         let stat = self.stat();
@@ -265,10 +265,10 @@ impl Volume {
         let before = requests(&stat);
         Box::new(move |result| {
             let requests = (requests(&stat) - before) / issued(result);
-            let least = requests - FILESYSTEM_READS / issued(result);
+            let min = requests - FILESYSTEM_READS / issued(result);
             // The host may evict pages that were read ahead before they are used.
-            let most = cold.max(requests.min(1.0));
-            let device = least.clamp(0.0, cold)..=most;
+            let max = cold.max(requests.min(1.0));
+            let device = min.clamp(0.0, cold)..=max;
             vec![read(rest(&device, &NONE), NONE, device)]
         })
     }
@@ -305,10 +305,10 @@ impl Overlay {
 /// Maximum difference in shares between two random orders of the same reads.
 const ORDER: f64 = 0.03;
 
-/// The share of random reads that wait for the device if each page is read once, determined by a
-/// control experiment on the same file that counts how often the thread is descheduled to wait for
-/// I/O. The number of device requests is not usable, because reads of cached pages also start
-/// readahead (`page_cache_async_ra` in mm/readahead.c).
+/// The share of random reads that wait for the device if each page is read once. A control
+/// experiment on the same file counts how often the thread is descheduled to wait for I/O. The
+/// number of device requests cannot be used, because reads of cached pages also start readahead
+/// (`page_cache_async_ra` in mm/readahead.c).
 pub(crate) fn waits_like_random_reads(file: &Path) -> Expected {
     let opened = File::open(file).unwrap();
     let pages = opened.metadata().unwrap().len() / PAGE;
@@ -327,7 +327,7 @@ pub(crate) fn waits_like_random_reads(file: &Path) -> Expected {
     Box::new(move |_| vec![read(rest(&device, &NONE), NONE, device)])
 }
 
-/// Number of times that the calling thread has waited.
+/// Number of voluntary context switches of the calling thread.
 fn voluntary_switches() -> i64 {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::uninit();
     // SAFETY: the kernel fills the struct if the call succeeds.
@@ -338,7 +338,7 @@ fn voluntary_switches() -> i64 {
     usage.ru_nvcsw
 }
 
-/// Allowance for reads of metadata, which the job does not issue.
+/// Allowance for metadata reads, which the job does not issue.
 const FILESYSTEM_READS: f64 = 40.0;
 
 /// The remaining share: 1 minus two other shares.
@@ -403,8 +403,8 @@ pub(crate) enum Layer {
     Device,
 }
 
-/// Jobs whose reads are all served by one layer per job. A layer's share is the share of reads of
-/// its jobs.
+/// Jobs that are each served by a single layer. A layer's share is the share of reads issued by its
+/// jobs.
 pub(crate) fn by_job(layers: &'static [Layer]) -> Expected {
     Box::new(move |result| {
         let mut shares = [0.0; 3];
@@ -425,7 +425,7 @@ fn issued(result: &Value) -> f64 {
 
 // Changes during the run
 
-/// Time at which a run of about a second is changed.
+/// Time at which conditions change during a run of about a second.
 const MIDWAY: Duration = Duration::from_millis(500);
 
 /// Evicts a cached file midway through the run.
@@ -450,9 +450,9 @@ pub(crate) fn evicted_midway(
 }
 
 /// Reads the whole file midway through the run. The job reads each block at most once and without
-/// readahead, so the pages cached just before that are the reads that have reached the device. The
-/// number of pages that the process has read from storage by the time all pages are cached is an
-/// upper bound.
+/// readahead, so the number of pages cached just before that is the number of reads that have
+/// reached the device. The number of pages that the process has read from storage by the time all
+/// pages are cached is an upper bound.
 pub(crate) fn filled_midway(job: Value, file: PathBuf, resources: Vec<Box<dyn Any>>) -> Prepared {
     let counts = Rc::new(Cell::new(None));
     let seen = Rc::clone(&counts);
@@ -465,8 +465,8 @@ pub(crate) fn filled_midway(job: Value, file: PathBuf, resources: Vec<Box<dyn An
     };
     let truth = move |result: &Value| {
         let (reads, _lock) = seen.take().unwrap();
-        let [least, most] = reads.map(|reads| (reads / issued(result)).min(1.0));
-        let device = least..=most.max(least);
+        let [min, max] = reads.map(|reads| (reads / issued(result)).min(1.0));
+        let device = min..=max.max(min);
         vec![read(rest(&device, &NONE), NONE, device)]
     };
     Ok(Situation {
@@ -562,7 +562,7 @@ impl MemoryLimit {
         Ok(limit)
     }
 
-    /// Moves the runner into the cgroup as soon as the runner has started.
+    /// Moves the runner into the cgroup as soon as it has started.
     pub(crate) fn situation(self, job: Value, truth: Expected, disk: Volume) -> Situation {
         let procs = self.0.join("cgroup.procs");
         let enter = move |pid: u32| fs::write(procs, pid.to_string()).unwrap();

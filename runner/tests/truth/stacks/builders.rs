@@ -1,5 +1,5 @@
-//! Builders of devices on UML's disks and filesystems on them, and of true shares from the counters
-//! of the disks.
+//! Builds devices on UML's disks and filesystems on them, and computes true shares from the disks'
+//! counters.
 
 use crate::scratch::{
     Loop, Mounted,
@@ -23,14 +23,14 @@ use std::{
 pub(crate) const EXT4: &str = "mkfs.ext4 -q -F -E lazy_itable_init=0,lazy_journal_init=0";
 pub(crate) const XFS: &str = "mkfs.xfs -q -f";
 pub(crate) const BTRFS: &str = "mkfs.btrfs -q -f";
-/// Size of a device with a filesystem, in bytes: the minimum of XFS.
+/// Size of a device with a filesystem, in bytes: the minimum for XFS.
 pub(crate) const VOLUME: u64 = 320 * MIB;
 const KEY: &str = "5ca1ab1e5ca1ab1e5ca1ab1e5ca1ab1e5ca1ab1e5ca1ab1e5ca1ab1e5ca1ab1e";
 
 pub(crate) type Resources = Vec<Box<dyn Any>>;
 
-/// Disables background writeback, so that only the cases write back pages, and swap readahead, so
-/// that each swapped page is read separately.
+/// Disables background writeback so that only the cases write back pages. Disables swap readahead
+/// so that each swapped page is read separately.
 pub(crate) fn prepare_host() {
     fs::write("/proc/sys/vm/dirty_writeback_centisecs", "0").unwrap();
     fs::write("/proc/sys/vm/page-cluster", "0").unwrap();
@@ -117,7 +117,7 @@ pub(crate) fn volume(at: &Path, make: &str, mut on: Stack) -> Result<(PathBuf, R
     Ok((at, on.parts))
 }
 
-/// Writes all of a raw device and drops its pages.
+/// Fills a raw device and drops its pages.
 pub(crate) fn fill(node: &str, bytes: u64) {
     let file = fs::File::options().write(true).open(node).unwrap();
     let chunk: Vec<u8> = (0..MIB).map(|at| (at % 251) as u8).collect();
@@ -138,7 +138,7 @@ pub(crate) fn reads_of_all(disks: &[&str]) -> u64 {
     each.sum()
 }
 
-/// Single-page random reads that reached any of the disks.
+/// The share of single-page random reads that reached any of the disks.
 pub(crate) fn counted(disks: &'static [&'static str]) -> Expected {
     let before = reads_of_all(disks);
     Box::new(move |result| {
@@ -165,7 +165,7 @@ pub(crate) fn counted_writes(disks: &'static [&'static str]) -> Expected {
         let issued = ios(result, "write") * 4096.0;
         let share = ((written() - before) as f64 / issued).min(1.0);
         let mut truth = split("write", 1.0 - share, 0.0, share);
-        // Allowance for writes of metadata.
+        // Allowance for metadata writes.
         truth.memory = (1.0 - share - 0.02).max(0.0)..=(1.0 - share + 0.05).min(1.0);
         truth.device = (share - 0.05).max(0.0)..=(share + 0.02).min(1.0);
         vec![truth]

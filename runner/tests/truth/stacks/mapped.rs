@@ -231,7 +231,7 @@ fn striped() -> Stack {
     stripe(disk("ubda"), disk("ubdb"), VOLUME)
 }
 
-/// A cold file on a filesystem on the device.
+/// A cold file on a new filesystem on the device.
 pub(super) fn file_on(
     at: &Path,
     make: &str,
@@ -346,12 +346,12 @@ fn on_image(
     }
     let before = reads_of_all(A);
     let job = raw(&stack.node, json!({"direct": 1}));
-    // The loop driver may read pages ahead, so that later reads find them in memory.
+    // The loop driver may read pages ahead, so later reads find them in memory.
     let cold = 1.0 - warm as f64 / SIZE as f64;
     let truth = move |result: &Value| {
-        let least = (reads_of_all(A) - before) as f64 / ios(result, "read");
+        let min = (reads_of_all(A) - before) as f64 / ios(result, "read");
         let mut truth = split("read", 1.0 - cold, 0.0, cold);
-        truth.device = (least - 0.01).max(0.0).min(cold)..=cold + 0.01;
+        truth.device = (min - 0.01).max(0.0).min(cold)..=cold + 0.01;
         truth.memory = 1.0 - cold - 0.01..=1.0 - *truth.device.start();
         vec![truth]
     };

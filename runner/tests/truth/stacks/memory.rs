@@ -1,4 +1,4 @@
-//! Memory that has been swapped out, and page caches that a cgroup limits.
+//! Swapped-out memory, and page caches limited by a cgroup.
 
 use super::{
     builders::*,
@@ -52,7 +52,7 @@ pub(super) const CASES: &[Case] = &[
     case("cgroup smaller than the file, read before", |at| {
         limited(at, "randread", json!({}), true)
     }),
-    case("cgroup smaller than the file, several passes", |at| {
+    case("cgroup smaller than the file, multiple passes", |at| {
         limited(at, "randread", json!({"loops": 3}), true)
     }),
     case("cgroup smaller than the file, zipf", |at| {
@@ -121,7 +121,7 @@ impl Drop for Cgroup {
             }
             sleep(Duration::from_millis(20));
         }
-        panic!("{} stays", self.0.display());
+        panic!("{} was not removed", self.0.display());
     }
 }
 
@@ -145,8 +145,7 @@ fn tmpfs_file(at: &Path, group: Option<&Cgroup>) -> (PathBuf, Box<dyn std::any::
     (file, mounted)
 }
 
-/// Reads of a tmpfs file of which a cgroup keeps only `limit` bytes in memory. Each page is read
-/// once.
+/// Reads each page of a tmpfs file once. A cgroup keeps only `limit` bytes of the file in memory.
 fn swapped(at: &Path, bytes: u64, limit: u64) -> Prepared {
     let (group, swap) = (Cgroup::new(limit), Swap::on());
     let (file, mounted) = tmpfs_file(at, Some(&group));
@@ -162,7 +161,7 @@ fn large_file(at: &Path) -> Result<(PathBuf, Resources), String> {
     Ok((file, parts))
 }
 
-/// Moves the runner into a cgroup when the runner starts.
+/// Moves the runner into a cgroup when it starts.
 fn in_group(prepared: Prepared, group: PathBuf) -> Prepared {
     prepared.map(|mut situation| {
         situation.during_run = Some(Box::new(move |pid| {
@@ -173,16 +172,16 @@ fn in_group(prepared: Prepared, group: PathBuf) -> Prepared {
 }
 
 /// Reads in a cgroup that is too small to keep the file in memory.
-fn limited(at: &Path, rw: &str, changes: serde_json::Value, is_read_before: bool) -> Prepared {
+fn limited(at: &Path, rw: &str, changes: serde_json::Value, was_read: bool) -> Prepared {
     let (file, mut parts) = large_file(at)?;
     let group = Cgroup::new(LIMIT);
-    if is_read_before {
+    if was_read {
         group.shell(&format!("cat {} > /dev/null", file.display()));
     }
     let truth = counted(A);
     let changes = with(&with(&KEEP(), json!({"size": LARGE})), changes);
     let path = group.0.clone();
-    // Must be removed after the file's pages.
+    // The cgroup must be removed after the file's pages.
     parts.push(Box::new(group));
     in_group(situation_with(job(&file, rw, changes), parts, truth), path)
 }

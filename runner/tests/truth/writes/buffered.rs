@@ -265,7 +265,7 @@ fn cold_mix(at: &Path, make: &str) -> Prepared {
     )
 }
 
-/// 3,000 of 4,096 writes are followed by an fsync.
+/// An fsync flushes the first 3,000 of 4,096 writes.
 fn last_fsync(at: &Path, make: &str) -> Prepared {
     let volume = volume(at, make, "defaults")?;
     let path = volume.cold_file("f", SIZE);

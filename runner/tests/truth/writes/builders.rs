@@ -1,4 +1,4 @@
-//! Builders of situations: volumes on private loop devices, files in known states, neighbors,
+//! Builders for situations: volumes on private loop devices, files in known states, neighbors,
 //! independent counters, and true shares.
 
 use crate::{
@@ -128,7 +128,7 @@ pub(crate) fn lock(path: &Path, bytes: u64) -> LockedPages {
     LockedPages::of(&File::open(path).unwrap(), bytes)
 }
 
-/// Reads a file sequentially with readahead, so that it is cached in large folios if the filesystem
+/// Reads a file sequentially with readahead, so it is cached in large folios if the filesystem
 /// supports them.
 pub(crate) fn read_with_readahead(path: &Path) {
     let file = File::open(path).unwrap();
@@ -198,7 +198,7 @@ pub(crate) fn wait_until_dirty(path: &Path, offset: u64, bytes: u64) {
     wait_until(|| pages(path, offset, bytes).dirty * 4096 >= bytes);
 }
 
-/// Number of requests that a block device has completed.
+/// Number of read requests that a block device has completed.
 pub(crate) fn reads_of(device: &str) -> u64 {
     counter(device, 0)
 }
@@ -302,8 +302,8 @@ pub(crate) fn job_ios(result: &Value, index: usize, direction: &str) -> f64 {
 /// write is to a different page of the file.
 pub(crate) fn still_dirty(path: PathBuf) -> Expected {
     Box::new(move |result| {
-        let left = pages(&path, 0, 0);
-        let share = (left.dirty + left.writeback) as f64 / ios(result, "write");
+        let remaining = pages(&path, 0, 0);
+        let share = (remaining.dirty + remaining.writeback) as f64 / ios(result, "write");
         vec![split("write", share, 0.0, 1.0 - share)]
     })
 }
@@ -352,7 +352,7 @@ pub(crate) fn situation_with(job: Value, resources: Resources, truth: Expected) 
     })
 }
 
-/// Adds an action that runs during the run.
+/// Adds an action to perform during the run.
 pub(crate) fn during(prepared: Prepared, action: impl FnOnce() + 'static) -> Prepared {
     prepared.map(|situation| Situation {
         during_run: Some(Box::new(move |_| action())),

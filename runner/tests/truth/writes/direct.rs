@@ -1,4 +1,4 @@
-//! Direct I/O that is real, and direct I/O that the filesystem silently buffers.
+//! Direct I/O that bypasses the page cache, and direct I/O that the filesystem silently buffers.
 
 use super::builders::*;
 use crate::{case::Case, scratch::run};

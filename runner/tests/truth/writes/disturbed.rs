@@ -1,4 +1,4 @@
-//! Earlier writers, neighbors, and data that is discarded after it was written.
+//! Earlier writers, neighbors, and data that is discarded after it is written.
 
 use super::builders::*;
 use crate::{case::Case, scratch::run};
@@ -10,7 +10,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-/// Number of writes of a job that lasts 2 s.
+/// Number of writes in a job that takes 2 s.
 const WRITES: u64 = 4000;
 const BYTES: u64 = WRITES * 4096;
 
@@ -288,7 +288,7 @@ fn modified(path: &Path) -> SystemTime {
     path.metadata().unwrap().modified().unwrap()
 }
 
-/// The job writes to the first pages of a file whose second half is dirty.
+/// A file whose second half is dirty. The job writes to its first pages.
 fn half_dirty(at: &Path) -> Result<(Volume, PathBuf), String> {
     let volume = ext4(at)?;
     let path = volume.cold_file("f", 128 * MIB);
@@ -318,7 +318,7 @@ fn flushed_by(at: &Path, flush: impl FnOnce(&Path) + 'static) -> Prepared {
     })
 }
 
-/// Repeatedly, every 2 ms, writes this many pages and writes them back.
+/// Writes this many pages and writes them back, every 2 ms.
 fn writer(path: PathBuf, pages: usize) -> Neighbor {
     let file = open(&path);
     let data = vec![3; pages * 4096];

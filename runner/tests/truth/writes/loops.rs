@@ -43,7 +43,7 @@ pub(super) const CASES: &[Case] = &[
             let (device, before) = (bottom.volume.device.0.clone(), bottom.reads());
             let job = bottom.raw("randread", json!({}));
             // A request may trigger readahead, which serves later reads from memory. Reads of such
-            // pages may trigger more readahead, so the number of requests is an upper limit for the
+            // pages may trigger more readahead, so the number of requests is an upper bound for the
             // reads that reach the device.
             situation_with(
                 job,
@@ -406,11 +406,11 @@ pub(super) const CASES: &[Case] = &[
             let volume = without_readahead(at)?;
             let image = volume.cold_file("image", 2 * SIZE);
             let locked = lock(&image, SIZE);
-            let device_ = attach(&image, &["--direct-io=off", "--offset=16M"])?;
-            let job = job(Path::new(&device_.0), "randread", json!({"direct": 1}));
+            let top = attach(&image, &["--direct-io=off", "--offset=16M"])?;
+            let job = job(Path::new(&top.0), "randread", json!({"direct": 1}));
             situation(
                 job,
-                vec![Box::new(locked), Box::new(device_), Box::new(volume)],
+                vec![Box::new(locked), Box::new(top), Box::new(volume)],
                 vec![device("read")],
             )
         },
@@ -496,7 +496,7 @@ pub(super) const CASES: &[Case] = &[
     }),
 ];
 
-/// Disables readahead, so that each read of an image reads only one page. A file inherits this
+/// Disables readahead so that each read of an image reads only one page. A file inherits this
 /// setting when it is opened.
 fn without_readahead(at: &Path) -> Result<Volume, String> {
     let volume = ext4(at)?;
@@ -514,8 +514,8 @@ fn without_fallocate(mut job: Value) -> Value {
     job
 }
 
-/// A loop device without readahead, on an image on a volume. The image holds data, and none of its
-/// pages are cached.
+/// A loop device without readahead, backed by an image on a volume. The image holds data, and none
+/// of its pages are cached.
 struct Bottom {
     device: Loop,
     image: PathBuf,
@@ -618,7 +618,7 @@ fn file_on_loop(
     file_in_blocks(at, 4096, options, is_cached, rw, changes, truth)
 }
 
-/// 3,000 of 4,096 writes are followed by an fsync.
+/// An fsync flushes the first 3,000 of 4,096 writes.
 fn some_fsyncs(at: &Path, block_size: u64) -> Prepared {
     let truth = split("write", 1096.0 / 4096.0, 0.0, 3000.0 / 4096.0);
     let changes = json!({"direct": 1, "fsync": 3000});
@@ -727,7 +727,7 @@ fn partition(at: &Path, options: &[&str], truth: Truth) -> Prepared {
     partition_of(bottom, Box::new(locked), truth)
 }
 
-/// Reads the partition, which starts at 1 MiB and has 16 MiB.
+/// Reads the partition, which starts at 1 MiB and is 16 MiB long.
 fn partition_of(bottom: Bottom, locked: Box<dyn std::any::Any>, truth: Truth) -> Prepared {
     let path = format!("{}p1", bottom.device.0);
     let job = without_fallocate(job(Path::new(&path), "randread", json!({"direct": 1})));

@@ -264,7 +264,7 @@ pub(super) const CASES: &[Case] = &[
     }),
 ];
 
-/// A file with data on a new tmpfs.
+/// A fully written file on a new tmpfs.
 fn tmpfs_file(at: &Path) -> Result<(Mounted, PathBuf), String> {
     let at = at.join("memory");
     fs::create_dir_all(&at).unwrap();
@@ -359,7 +359,7 @@ impl Zram {
 
 impl Drop for Zram {
     fn drop(&mut self) {
-        // udev may briefly have the device open.
+        // udev may keep the device open briefly.
         wait_until(|| fs::write("/sys/block/zram0/reset", "1").is_ok());
     }
 }

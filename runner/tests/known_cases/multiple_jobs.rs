@@ -82,7 +82,7 @@ fn direct_reads(block: &str) -> Value {
 
 /// Neither job triggers readahead, so only the direct reads reach the disk.
 #[test]
-fn direct_reads_next_to_reads_from_memory_are_not_readahead() {
+fn direct_reads_alongside_memory_reads_are_not_readahead() {
     let Some(storage) = DiskAndMemory::new() else {
         return;
     };
@@ -99,7 +99,7 @@ fn direct_reads_next_to_reads_from_memory_are_not_readahead() {
 }
 
 #[test]
-fn writes_to_memory_next_to_direct_reads_are_in_memory() {
+fn memory_writes_alongside_direct_reads_stay_in_memory() {
     let Some(storage) = DiskAndMemory::new() else {
         return;
     };
@@ -112,7 +112,7 @@ fn writes_to_memory_next_to_direct_reads_are_in_memory() {
 }
 
 #[test]
-fn a_job_without_io_is_the_reason_for_an_unknown_layer() {
+fn job_without_io_makes_the_layer_unknown() {
     let Some(storage) = DiskAndMemory::new() else {
         return;
     };
@@ -168,7 +168,7 @@ fn rewrites_without_a_sync_do_not_reach_the_device() {
 
 /// Each read transfers at least one page, but less than four times its size.
 #[test]
-fn unaligned_reads_of_many_sizes_reach_the_device() {
+fn unaligned_reads_of_varying_sizes_reach_the_device() {
     let Some(disk) = Disk::ext4() else { return };
     let path = disk.at.join("f");
     cold(&path, 256 * MIB);
