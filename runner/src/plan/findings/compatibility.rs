@@ -21,7 +21,6 @@ pub(super) fn add_findings(job: &Job, issues: &mut Issues) {
 /// Options, whether the job sets them, and why they have no effect.
 fn options(job: &Job) -> [(&'static str, bool, &'static str); 29] {
     const ALWAYS_MEASURED: &str = "latencies and bandwidth are always measured";
-    const VERIFIED_LATER: &str = "all written blocks are verified after the measurement";
     const SAME_SEED: &str = "randseed and randrepeat apply to offsets, sizes and data";
     const PERCENTILES: &str =
         "reports always contain a fixed list of percentiles and the whole histogram";
@@ -42,7 +41,11 @@ fn options(job: &Job) -> [(&'static str, bool, &'static str); 29] {
             "results are always reported per job and for the whole run",
         ),
         ("thread", job.thread.is_some(), "workers are always threads"),
-        ("verify_async", job.verify_async.is_some(), VERIFIED_LATER),
+        (
+            "verify_async",
+            job.verify_async.is_some(),
+            "workers verify the blocks of verify_backlog, and all others are verified after the measurement",
+        ),
         (
             "verify_dump",
             job.verify_dump.is_some(),
