@@ -11,8 +11,8 @@ use leadline_protocol::{
 };
 use std::collections::BTreeSet;
 
-/// Metrics for the sentence, most important first. The sentence is about the first metric that both
-/// groups have, and mentions others that are better or worse.
+/// Metrics in the sentence, most important first. The sentence is about the first metric that both
+/// groups have, and mentions any others that are better or worse.
 pub(crate) const HEADLINES: &[&str] = &[
     "read_iops",
     "write_iops",

@@ -1,4 +1,4 @@
-//! The time series of a group of runs: in each bucket, the median and the range of the runs.
+//! Time series of a group of runs: the median and the range of the runs in each bucket.
 
 use leadline_protocol::{
     metrics::Unit,
@@ -7,7 +7,7 @@ use leadline_protocol::{
 };
 use leadline_stats::median::median;
 
-/// For each band, its metric, its unit, and the series columns that are added up.
+/// Each band's metric and unit, and the series columns that are summed.
 const BANDS: [(BandMetric, Unit, &[&str]); 3] = [
     (
         BandMetric::Iops,
@@ -23,7 +23,7 @@ const BANDS: [(BandMetric, Unit, &[&str]); 3] = [
 ];
 
 /// Results of a whole run, by band.
-pub fn wholes(run: &RunSummary) -> [Option<f64>; BANDS.len()] {
+pub fn run_results(run: &RunSummary) -> [Option<f64>; BANDS.len()] {
     let lat_p99_ns = run.lat_p99_ns.map(|ns| ns as f64);
     [run.iops, lat_p99_ns, run.bytes_per_second]
 }
@@ -33,16 +33,16 @@ pub fn wholes(run: &RunSummary) -> [Option<f64>; BANDS.len()] {
 pub struct GroupSeriesBuilder {
     runs: Vec<u64>,
     /// Results of whole runs, by band.
-    wholes: [Vec<f64>; BANDS.len()],
+    results: [Vec<f64>; BANDS.len()],
     /// Values, indexed by band, run and bucket.
     values: [Vec<Vec<Option<f64>>>; BANDS.len()],
 }
 
 impl GroupSeriesBuilder {
-    /// `wholes`: the run's results, by band.
-    pub fn add(&mut self, series: &Series, wholes: [Option<f64>; BANDS.len()]) {
-        for (values, whole) in self.wholes.iter_mut().zip(wholes) {
-            values.extend(whole);
+    /// `results`: results of the whole run, by band.
+    pub fn add(&mut self, series: &Series, results: [Option<f64>; BANDS.len()]) {
+        for (values, result) in self.results.iter_mut().zip(results) {
+            values.extend(result);
         }
         self.runs.push(series.run);
         for ((_, _, names), runs) in BANDS.iter().zip(&mut self.values) {
@@ -51,21 +51,21 @@ impl GroupSeriesBuilder {
     }
 
     pub fn finish(self, buckets: usize) -> GroupTimeSeries {
-        let of_bucket = |runs: &[Vec<Option<f64>>], bucket: usize| -> Vec<f64> {
+        let values_in = |runs: &[Vec<Option<f64>>], bucket: usize| -> Vec<f64> {
             let values = runs.iter().filter_map(|run| run.get(bucket).copied());
             values.flatten().collect()
         };
         let count = self.runs.len();
         let [iops, ..] = &self.values;
-        let n = (0..buckets).map(|bucket| of_bucket(iops, bucket).len() as u32);
-        let columns = BANDS.iter().zip(&self.values).zip(&self.wholes);
-        let columns = columns.map(|(((name, unit, _), runs), wholes)| {
-            let bands = (0..buckets).map(|bucket| band(&of_bucket(runs, bucket), count));
+        let n = (0..buckets).map(|bucket| values_in(iops, bucket).len() as u32);
+        let columns = BANDS.iter().zip(&self.values).zip(&self.results);
+        let columns = columns.map(|(((name, unit, _), runs), results)| {
+            let bands = (0..buckets).map(|bucket| band(&values_in(runs, bucket), count));
             let bands: Vec<Band> = bands.collect();
             BandColumn {
                 name: *name,
                 unit: *unit,
-                whole: (!wholes.is_empty()).then(|| median(wholes)),
+                whole: (!results.is_empty()).then(|| median(results)),
                 median: bands.iter().map(|band| band.median).collect(),
                 low: bands
                     .iter()
@@ -91,7 +91,7 @@ struct Band {
     range: Option<(f64, f64)>,
 }
 
-/// With fewer than half of the runs, the median would jump where the other runs end.
+/// Returns an empty band for fewer than half of the runs: the median would jump where runs end.
 fn band(values: &[f64], runs: usize) -> Band {
     if values.is_empty() || values.len() * 2 < runs {
         return Band::default();
@@ -104,7 +104,7 @@ fn band(values: &[f64], runs: usize) -> Band {
     }
 }
 
-/// The sum of the means of these columns in each bucket; `None` where all means are unknown.
+/// Sums the means of these columns in each bucket; `None` where all means are unknown.
 fn sum(series: &Series, names: &[&str]) -> Vec<Option<f64>> {
     let columns = series.columns.iter();
     let columns: Vec<_> = columns
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn band_is_the_range_of_the_means_of_the_runs() {
+    fn band_spans_the_run_means() {
         check(
             &[&[Some(10.0)], &[Some(40.0)], &[Some(20.0)]],
             &[[Some(20.0), Some(10.0), Some(40.0)]],
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn no_median_if_fewer_than_half_of_the_runs_have_a_value() {
+    fn no_median_for_fewer_than_half_of_the_runs() {
         let (ends, long) = ([Some(10.0)], [Some(40.0), Some(50.0)]);
         let nothing = [None; 3];
         let both = [Some(25.0), Some(10.0), Some(40.0)];
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn directions_are_added_before_the_median() {
+    fn directions_are_summed_before_the_median() {
         let mut builder = GroupSeriesBuilder::default();
         for (run, reads, writes) in [(7, 10.0, 90.0), (8, 90.0, 20.0)] {
             let columns: [(&str, &[Option<f64>]); 4] = [

@@ -34,7 +34,7 @@ pub(crate) struct UncorrectedChange {
     percent: f64,
     /// `None` if the metric is not tested.
     ratio: Option<Ratio>,
-    /// Number of values of the baseline and of the group, or number of pairs.
+    /// Number of values in the baseline and in the group; for pairs, both are the number of pairs.
     counts: (usize, usize),
     paired: bool,
     /// Why the metric cannot be tested.
@@ -73,13 +73,13 @@ impl<'a> Values<'a> {
             None => compare_groups_at(&numbers_a, &numbers_b, confidence),
         });
         let no_ratio = ratio.as_ref().and_then(|ratio| ratio.as_ref().err());
-        let reason = self.reason_not_to_test(no_ratio);
+        let reason = self.untested_reason(no_ratio);
         let ratio = ratio.and_then(Result::ok);
         // If the group's value is a lower bound, the change is a lower bound too, and has no
         // interval.
-        let is_bound = self.b.iter().any(|value| value.is_lower_bound);
+        let is_lower_bound = self.b.iter().any(|value| value.is_lower_bound);
         let factor = ratio
-            .filter(|_| !is_bound)
+            .filter(|_| !is_lower_bound)
             .map_or(b / a, |ratio| ratio.estimate.value);
         Some(UncorrectedChange {
             confidence,
@@ -99,9 +99,8 @@ impl<'a> Values<'a> {
         })
     }
 
-    /// Pairs the runs that are in the same block. Returns `None` unless the runs of each group are
-    /// in different blocks of one study, and at least half of the runs of the smaller group have a
-    /// partner.
+    /// Pairs runs in the same block. Returns `None` unless each group's runs are in different
+    /// blocks of one study, and at least half of the smaller group's runs have a partner.
     fn pairs(&self) -> Option<Vec<(f64, f64)>> {
         let shared = blocks(&self.b)?;
         blocks(&self.a)?;
@@ -120,7 +119,7 @@ impl<'a> Values<'a> {
         (!pairs.is_empty() && pairs.len() * 2 >= smaller).then_some(pairs)
     }
 
-    fn reason_not_to_test(&self, no_ratio: Option<&NoRatio>) -> Option<String> {
+    fn untested_reason(&self, no_ratio: Option<&NoRatio>) -> Option<String> {
         if let Some(pending) = &self.level.pending {
             return Some(pending.clone());
         }
@@ -193,7 +192,7 @@ impl UncorrectedChange {
         self.ratio.as_ref()
     }
 
-    /// Converts to a change without a p-value and verdict.
+    /// Converts to a change without a p-value or a verdict.
     pub(crate) fn untested(self) -> Change {
         Change {
             percent: self.percent,
@@ -216,7 +215,7 @@ impl UncorrectedChange {
         }
     }
 
-    /// `adjusted_p`: p-value, corrected for `tested` metrics.
+    /// `adjusted_p`: p-value corrected for `tested` metrics.
     pub(crate) fn tested(
         self,
         better: Better,
@@ -258,12 +257,12 @@ impl UncorrectedChange {
             repeat_ms: self.repeat_ms,
         };
         let is_undecided = verdict == ChangeVerdict::Undecided;
-        let more = is_undecided.then(|| undecided.more()).flatten();
+        let prediction = is_undecided.then(|| undecided.prediction()).flatten();
         Change {
             p_value: Some(adjusted_p),
             verdict: Some(verdict),
-            reason: is_undecided.then(|| undecided.reason(more)),
-            more: more.and_then(RepeatPrediction::repeats),
+            reason: is_undecided.then(|| undecided.reason(prediction)),
+            more: prediction.and_then(RepeatPrediction::repeats),
             ..self.untested()
         }
     }

@@ -45,8 +45,8 @@ pub(crate) fn assess(
         } else {
             ComparabilityLevel::WithDifferences
         };
-        // Layer differences take precedence, because the serving layer affects results more than
-        // any setting.
+        // Layer differences come first, because the serving layer affects results more than any
+        // setting.
         let sentence = layers.clone();
         let difference = || comparability_sentence(scope, &settings, &host, &findings);
         if sentence.is_some() && !settings.is_empty() {
@@ -84,9 +84,9 @@ fn distinct_obstacles(scope: &Scope) -> Vec<String> {
 /// difference between the groups. Under drift, 74 % to 100 % of the verdicts are false
 /// (`docs/comparison.md`).
 fn not_interleaved(groups: &[Group]) -> Option<String> {
-    let repeated = groups.iter().any(|group| group.runs.len() > 1);
+    let is_repeated = groups.iter().any(|group| group.runs.len() > 1);
     let has_runs = groups.iter().any(|group| !group.runs.is_empty());
-    (repeated && has_runs && !all_in_one_study(groups)).then(|| {
+    (is_repeated && has_runs && !all_in_one_study(groups)).then(|| {
         "The runs were not interleaved in one study, so a change on the host between them would look like a difference between the groups."
             .into()
     })
@@ -140,20 +140,20 @@ fn comparability_sentence(
     findings: &[&Difference],
 ) -> String {
     if !settings.is_empty() {
-        let first_write = settings
+        let is_first_write = settings
             .iter()
             .any(|difference| difference.name == settings::HELD_DATA);
-        let note = if first_write {
+        let note = if is_first_write {
             " The first write to a file also allocates its blocks."
         } else {
             ""
         };
-        let programs = settings
+        let has_different_programs = settings
             .iter()
             .any(|difference| difference.name == settings::PROGRAM);
-        let note = match programs {
+        let note = match has_different_programs {
             true => {
-                " Only the type of I/O, block size, queue depth, numjobs, direct and ioengine of the first job were compared, because fio and Leadline record other settings differently."
+                " Only the I/O type, block size, queue depth, numjobs, direct and ioengine of the first job were compared, because fio and Leadline record other settings differently."
             }
             false => note,
         };
@@ -215,7 +215,7 @@ fn list(scope: &Scope, differences: &[&Difference]) -> String {
 /// The distinct values of the compared runs, in order of first occurrence.
 fn values(scope: &Scope, difference: &Difference) -> String {
     let mut different: Vec<String> = Vec::new();
-    for value in scope.of_compared(&difference.values) {
+    for value in scope.compared_items(&difference.values) {
         let text = match value {
             Some(value) => with_unit(&difference.name, value),
             None => "none".into(),

@@ -1,4 +1,4 @@
-//! Exports comparisons as files: for spreadsheets, pull requests, and readers without Leadline.
+//! Exports comparisons to files for spreadsheets, pull requests, and readers without Leadline.
 
 pub mod csv;
 pub mod html;

@@ -1,5 +1,5 @@
-//! Fingerprints of jobs, hosts and machines. Runs with equal fingerprints of jobs and hosts are
-//! repeats of the same test.
+//! Fingerprints of jobs, hosts and machines. Runs with equal job and host fingerprints are repeats
+//! of the same test.
 
 use crate::{
     group::ComparedRun,
@@ -12,11 +12,10 @@ use sha2::{Digest, Sha256};
 const DIGITS: usize = 16;
 
 /// Version of the facts in a fingerprint, and of [`RunValues`](crate::trend::values::RunValues).
-/// Increase it if stored runs would get different fingerprints: the server then computes them
-/// again.
+/// Increase it if stored runs would get different fingerprints: the server then recomputes them.
 pub const VERSION: u32 = 3;
 
-/// Fingerprint of the resolved workload without names, paths, seeds and devices; `None` without
+/// Fingerprint of the resolved workload, excluding names, paths, seeds and devices; `None` without
 /// resolved jobs.
 pub fn job(run: &ComparedRun) -> Option<String> {
     (!run.resolved.is_empty()).then(|| digest(&job_facts(run)))
@@ -29,8 +28,8 @@ pub fn host(run: &ComparedRun) -> Option<String> {
     Some(digest(&identifying_facts(run)))
 }
 
-/// Facts that identify a machine: its name and the devices below the targets. All other facts of a
-/// host may change during a trend.
+/// Facts that identify a machine: its name and the devices below the targets. All other host facts
+/// may change during a trend.
 const MACHINE_FACTS: &[&str] = &[
     "device.identity",
     "hostname",
@@ -47,9 +46,9 @@ pub fn machine(run: &ComparedRun) -> Option<String> {
     Some(digest(&facts))
 }
 
-/// Settings that were added to jobs later, with the value that corresponds to the behavior before.
-/// Settings with this value are omitted, so that fingerprints remain the same, and with them trends
-/// and baselines.
+/// Settings that jobs did not always have, with the value that corresponds to the earlier behavior.
+/// A setting with this value is omitted, so that fingerprints, and with them trends and baselines,
+/// remain the same.
 const FORMER_BEHAVIOR: &[(&str, &str)] = &[
     ("cpus_allowed_policy", "shared"),
     ("create_only", "false"),
@@ -63,7 +62,7 @@ const FORMER_BEHAVIOR: &[(&str, &str)] = &[
     ("thinktime_spin_us", "0"),
 ];
 
-/// Excluded, because another job may have extended the target. The region of the job is in
+/// Excluded, because another job may have extended the target. The job's region is in
 /// `targets.offset` and `targets.size`.
 const TARGET_LENGTH: &str = "targets.length";
 

@@ -6,9 +6,9 @@ use crate::{
 };
 use leadline_protocol::format::plural;
 
-/// Returns the reason as a sentence. Rules cannot pass while runs are active, or if memory served
-/// the runs of one group but not, or not certainly, those of the other group: more IOPS from a
-/// cache do not show that the storage is at least as fast.
+/// Returns the reason as a sentence. Rules cannot pass while runs are active, or if the I/O of the
+/// two groups came from different sources, such as memory and a device: more IOPS from a cache do
+/// not show that the storage is at least as fast.
 #[must_use]
 pub fn gate_obstacle(groups: &[Group; 2]) -> Option<String> {
     let active = all_runs(groups)
@@ -18,5 +18,5 @@ pub fn gate_obstacle(groups: &[Group; 2]) -> Option<String> {
         let runs = plural(active as u64, "run");
         return Some(format!("{runs} of these groups have not ended."));
     }
-    layers::memory_difference(groups)
+    layers::source_difference(groups)
 }

@@ -1,4 +1,4 @@
-//! Input of a comparison.
+//! Input to a comparison.
 
 use crate::held_data::held_data;
 use leadline_protocol::{
@@ -22,7 +22,7 @@ pub struct Group<'a> {
 pub struct ComparedRun<'a> {
     /// For example, `#12` or a file name. Runs with the same label are the same run.
     pub label: String,
-    /// Null for a result that is not stored on the server.
+    /// `None` for a result that is not stored on the server.
     pub number: Option<u64>,
     pub status: RunStatus,
     pub sample_ms: u32,
@@ -40,7 +40,7 @@ pub struct ComparedRun<'a> {
 /// order. Runs of sequential studies have no block.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Block {
-    /// Identifies the study, even among studies from several servers or files.
+    /// Identifies the study, even among studies from multiple servers or files.
     pub study: String,
     /// One-based.
     pub repeat: u32,
@@ -64,8 +64,8 @@ impl Group<'_> {
     }
 
     /// Indices of the runs that wrote their files for the first time. The first write also
-    /// allocates the blocks of a file, so it is not a repeat of runs that overwrite the file. Empty
-    /// if most runs are first writes, because these are then what the test measures.
+    /// allocates a file's blocks, so it is not a repeat of runs that overwrite the file. Empty if
+    /// most runs are first writes, because the test then measures first writes.
     pub(crate) fn first_writes(&self) -> Vec<usize> {
         let runs = self.runs.iter().enumerate();
         let held: Vec<(usize, String)> = runs
@@ -168,7 +168,7 @@ mod tests {
     use super::distinct_labels;
 
     #[test]
-    fn equal_labels_are_followed_by_their_selection() {
+    fn equal_labels_include_their_selection() {
         let labels = [
             ("read", "study:1/step:1"),
             ("read", "study:2/step:1"),

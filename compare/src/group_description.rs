@@ -1,4 +1,4 @@
-//! Describes a group: its runs, and what they measured, where and when.
+//! Describes a group: its runs with their workloads, hosts and start times.
 
 use crate::group::Group;
 use leadline_protocol::{compare::ComparedGroup, host::HostFacts, plan::workload::workload};

@@ -1,4 +1,4 @@
-//! Whether written targets contained data before a run.
+//! Determines whether written targets contained data before a run.
 
 use leadline_protocol::{plan::job::ResolvedJob, report::Report};
 

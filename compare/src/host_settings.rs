@@ -23,7 +23,7 @@ const HARMLESS_FACTS: &[&str] = &["memlock_bytes", "runner"];
 
 /// Facts that are not compared as recorded. `absent` only lists which other values are missing, and
 /// the dirty thresholds depend on free memory (`vm.dirty_ratio`). `storage` and `vulnerabilities`
-/// are compared as several facts each.
+/// are split into multiple facts.
 const IGNORED_FACTS: &[&str] = &[
     "absent",
     "dirty_background_bytes",
@@ -67,8 +67,8 @@ impl HostDifferences {
 
 pub(crate) fn compare_hosts(scope: &Scope) -> HostDifferences {
     let runs: Vec<&ComparedRun> = all_runs(scope.groups).collect();
-    // The names of devices may change on reboot, so they are compared only if a run did not record
-    // its storage.
+    // Device names may change on reboot, so they are compared only if a run did not record its
+    // storage.
     let compares_names = scope.compared_runs().any(|run| storage(run).is_none());
     let mut facts: Vec<Facts> = runs.iter().map(|run| host_facts(run)).collect();
     for (facts, run) in facts.iter_mut().zip(&runs) {
@@ -181,7 +181,7 @@ fn device_name(target: &Target) -> Option<String> {
 }
 
 fn differences(scope: &Scope, runs: &[Facts]) -> HostDifferences {
-    let compared = || scope.of_compared(runs);
+    let compared = || scope.compared_items(runs);
     let names: BTreeSet<&String> = compared().flat_map(Facts::keys).collect();
     let mut found = HostDifferences {
         different: Vec::new(),

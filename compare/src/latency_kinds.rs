@@ -1,6 +1,6 @@
-//! Detects percentiles of different latencies. fio results contain percentiles of the total latency
-//! (`lat`) only with `lat_percentiles=1`, and otherwise those of the completion latency (`clat`),
-//! which excludes submission.
+//! Detects groups whose percentiles refer to different latencies. fio results contain percentiles
+//! of the total latency (`lat`) only with `lat_percentiles=1`, and otherwise those of the
+//! completion latency (`clat`), which excludes submission.
 
 use crate::{answer::quoted, group::Group};
 use leadline_protocol::{
@@ -8,14 +8,14 @@ use leadline_protocol::{
     report::{Report, foreign::LatencyKind, stats::DirectionStats},
 };
 
-/// The two latencies are compared if submission takes at most this share of the total latency.
+/// Groups remain comparable if submission takes at most this share of the total latency.
 const MAX_SUBMISSION_SHARE: f64 = 0.01;
 
 /// Why the percentiles of two groups refer to different latencies; `None` if they refer to the same
 /// one.
 pub(crate) fn obstacle(metric: &Metric, a: &Group, b: &Group) -> Option<String> {
-    let (of_a, of_b) = (kind(metric, a)?, kind(metric, b)?);
-    let (total, completion) = match (of_a, of_b) {
+    let (kind_a, kind_b) = (kind(metric, a)?, kind(metric, b)?);
+    let (total, completion) = match (kind_a, kind_b) {
         (LatencyKind::Lat, LatencyKind::Clat) => (a, b),
         (LatencyKind::Clat, LatencyKind::Lat) => (b, a),
         _ => return None,

@@ -8,7 +8,7 @@ use leadline_protocol::{
     verdict::{ModifierKind, Verdict, VerdictClass},
 };
 
-/// Minimum page cache speedup that is mentioned.
+/// Smallest cache speedup that is mentioned.
 const MIN_SPEEDUP: f64 = 1.5;
 /// Maximum number of labels listed per layer.
 const MAX_LISTED: usize = 4;
@@ -30,29 +30,31 @@ pub(crate) fn difference(groups: &[Group]) -> Option<String> {
 /// served by a different layer are ignored.
 pub(crate) fn majority_difference([a, b]: &[Group; 2]) -> Option<String> {
     [Read, Write].into_iter().find_map(|direction| {
-        let (of_a, of_b) = (majority_layer(a, direction)?, majority_layer(b, direction)?);
-        (of_a != of_b).then(|| {
+        let (layer_a, layer_b) = (majority_layer(a, direction)?, majority_layer(b, direction)?);
+        (layer_a != layer_b).then(|| {
             format!(
-                "{} was served by {of_a}, and {} by {of_b}.",
+                "{} was served by {layer_a}, and {} by {layer_b}.",
                 a.label, b.label
             )
         })
     })
 }
 
-/// Like `majority_difference`, but only if memory served more of the I/O of one group, or if memory
-/// served one group and the layer of the other group is unknown.
-pub(crate) fn memory_difference([a, b]: &[Group; 2]) -> Option<String> {
+/// Like `majority_difference`, but ignores differences between layers of the same source, such as
+/// two ways in which a device can serve I/O. Memory and an unknown layer count as different.
+pub(crate) fn source_difference([a, b]: &[Group; 2]) -> Option<String> {
     [Read, Write].into_iter().find_map(|direction| {
         let verdicts = [a, b].map(|group| majority_verdict(group, direction));
         match verdicts {
-            [Some(of_a), Some(of_b)] => (source(of_a.class) != source(of_b.class)).then(|| {
-                let (of_a, of_b) = (layer(of_a), layer(of_b));
-                format!(
-                    "{} was served by {of_a}, and {} by {of_b}.",
-                    a.label, b.label
-                )
-            }),
+            [Some(verdict_a), Some(verdict_b)] => {
+                (source(verdict_a.class) != source(verdict_b.class)).then(|| {
+                    let (layer_a, layer_b) = (layer(verdict_a), layer(verdict_b));
+                    format!(
+                        "{} was served by {layer_a}, and {} by {layer_b}.",
+                        a.label, b.label
+                    )
+                })
+            }
             [Some(known), None] => memory_and_unknown((a, known), b, direction),
             [None, Some(known)] => memory_and_unknown((b, known), a, direction),
             [None, None] => None,
@@ -77,7 +79,7 @@ fn memory_and_unknown(
     })
 }
 
-/// Returns a number that is the same for all classes that can be compared with each other.
+/// Returns the same number for classes that are comparable with each other.
 fn source(class: VerdictClass) -> u8 {
     match class {
         class if is_memory(class) => 0,
@@ -87,12 +89,12 @@ fn source(class: VerdictClass) -> u8 {
     }
 }
 
-/// The most frequent layer of a group's runs that are included in the statistics.
+/// The most frequent layer among a group's included runs.
 fn majority_layer(group: &Group, direction: Direction) -> Option<&'static str> {
     majority_verdict(group, direction).map(layer)
 }
 
-/// The verdict of a run that was served by the most frequent layer.
+/// The verdict of a run served by the most frequent layer.
 fn majority_verdict<'a>(group: &'a Group<'a>, direction: Direction) -> Option<&'a Verdict> {
     let verdicts = group
         .included()
@@ -202,7 +204,7 @@ fn layer(verdict: &Verdict) -> &'static str {
         VerdictClass::Unwritten => "the filesystem from unwritten blocks",
         VerdictClass::Foreign => "the device with foreign I/O",
         VerdictClass::Amplified => "the device with amplified I/O",
-        VerdictClass::Mixed => "several layers",
+        VerdictClass::Mixed => "multiple layers",
         VerdictClass::NoDevice => "no device",
         VerdictClass::Unknown => "an unknown layer",
     }

@@ -9,7 +9,7 @@ pub struct Level {
     /// Confidence level of intervals and verdicts, 0 to 1.
     pub confidence: f64,
     /// Metrics that decide when the study ends, if any. They are corrected as one family, and all
-    /// other metrics as a second family.
+    /// other metrics as another.
     pub primary: Vec<String>,
     /// Why there are no verdicts yet; `None` if there are.
     pub pending: Option<String>,

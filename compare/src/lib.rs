@@ -51,18 +51,19 @@ pub const DEFAULT_THRESHOLD_PERCENT: f64 = 2.0;
 /// long.
 pub const MAX_RUNS: usize = 50;
 
-/// `baseline` is the index of the baseline group.
+/// Compares every group with the group at index `baseline`. `threshold_percent`: smallest change
+/// that matters.
 ///
 /// # Panics
-/// If there is no such group.
+/// If there is no group at index `baseline`.
 pub fn compare(groups: &[Group], baseline: usize, threshold_percent: f64) -> Assessment {
     compare_at(groups, baseline, threshold_percent, &Level::default())
 }
 
-/// Like [`compare`], with a different confidence level, and thresholds by metric.
+/// Like [`compare`], with the given confidence level and thresholds per metric.
 ///
 /// # Panics
-/// If there is no such group.
+/// If there is no group at index `baseline`.
 pub fn compare_at(
     groups: &[Group],
     baseline: usize,

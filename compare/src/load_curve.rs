@@ -1,7 +1,6 @@
-//! Load–latency curves: runs at increasing rates with open arrivals, the saturation point, and the
-//! knee.
+//! Load–latency curves: open-loop runs at increasing rates, the saturation point, and the knee.
 //!
-//! Latency is measured from the intended start, so it includes the time that I/Os wait because
+//! Latency is measured from the intended start, so it includes the time an I/O waits because
 //! earlier I/Os are slow.
 
 mod curve;
@@ -40,7 +39,7 @@ const MIN_RUNS: usize = 3;
 /// The next step, as a study step document; `None` if the curve is complete. All runs must have
 /// ended. `runs` are in the order of the steps.
 pub fn next_step(curve: &LoadCurve, runs: &[Option<ProcedureRun>]) -> Option<Value> {
-    let (probe_iops, points) = read(curve, runs);
+    let (probe_iops, points) = probe_and_points(curve, runs);
     let planned = rates::planned(curve, probe_iops.unwrap_or(0.0))?;
     let rate = rates::next(curve, &planned, &points)?;
     let is_allowed = !written_bytes::exceeds(curve, rate, runs);
@@ -57,7 +56,7 @@ pub fn planned_seconds(curve: &LoadCurve) -> Option<Vec<(f64, u32)>> {
 }
 
 /// IOPS of the probe, and the points in the order of the runs.
-fn read(curve: &LoadCurve, runs: &[Option<ProcedureRun>]) -> (Option<f64>, Vec<Point>) {
+fn probe_and_points(curve: &LoadCurve, runs: &[Option<ProcedureRun>]) -> (Option<f64>, Vec<Point>) {
     let mut runs = (1..).zip(runs);
     let mut probe_iops = None;
     if curve.rates.is_none()
@@ -122,7 +121,7 @@ fn offered(job: &ResolvedJob) -> f64 {
     rate as f64 * f64::from(job.numjobs)
 }
 
-/// The job's direction.
+/// Statistics of the direction that the job uses.
 fn stats<'a>(run: &ProcedureRun<'a>) -> Option<&'a DirectionStats> {
     let report = run.run.report?;
     let directions = [&report.read, &report.write, &report.trim];
@@ -140,19 +139,19 @@ fn percentile(run: &ProcedureRun, percentile: &str, min: u64) -> Option<f64> {
 }
 
 pub(crate) fn results(curve: &LoadCurve, runs: &[Option<ProcedureRun>]) -> LoadCurveResults {
-    let (probe_iops, points) = read(curve, runs);
+    let (probe_iops, points) = probe_and_points(curve, runs);
     let summary = summarize(&points);
     let knee = curve
         .p99_limit_ms
         .map(|limit_ms| knee(&points, &summary, limit_ms));
     let planned = rates::planned(curve, probe_iops.unwrap_or(0.0)).unwrap_or_default();
-    let is_run = |rate: &f64| {
+    let has_run = |rate: &f64| {
         points
             .iter()
             .any(|point| point.offered.total_cmp(rate).is_eq())
     };
-    let have_ended = runs.iter().flatten().all(|run| run.run.status.is_final());
-    let next = rates::next(curve, &planned, &points).filter(|_| have_ended);
+    let has_ended = runs.iter().flatten().all(|run| run.run.status.is_final());
+    let next = rates::next(curve, &planned, &points).filter(|_| has_ended);
     let ended_before = next.filter(|rate| written_bytes::exceeds(curve, *rate, runs));
     let bracket = summary.bracket(&points);
     let mut sentence = sentence(curve, &points, &summary, bracket, knee.as_ref());
@@ -175,12 +174,12 @@ pub(crate) fn results(curve: &LoadCurve, runs: &[Option<ProcedureRun>]) -> LoadC
             .iter()
             .filter_map(|point| Some(load_point(point, runs[point.step as usize - 1].as_ref()?)))
             .collect(),
-        not_run: planned.into_iter().filter(|rate| !is_run(rate)).collect(),
+        not_run: planned.into_iter().filter(|rate| !has_run(rate)).collect(),
         ended_before,
     }
 }
 
-/// The first disturbance of any run.
+/// Counts the disturbed runs, and quotes the first disturbance.
 fn warning(runs: &[Option<ProcedureRun>]) -> Option<String> {
     let found: Vec<&str> = runs.iter().flatten().filter_map(disturbance).collect();
     let first = found.first()?;

@@ -1,4 +1,4 @@
-//! Looks at the results of a study that ends as soon as its two steps differ or are equivalent.
+//! Interim looks at a study that ends as soon as its two steps differ or are equivalent.
 
 use crate::{
     answer::main_clause,
@@ -14,7 +14,7 @@ use leadline_protocol::{
 };
 use leadline_stats::{comparison::Design, sequential};
 
-/// Returns the looks of a study with up to `repeats` pairs and this number of metrics.
+/// Returns the planned looks at a study with up to `repeats` pairs and this number of metrics.
 ///
 /// # Errors
 /// Returns the smallest number of repeats at which a verdict is possible, if `repeats` is lower.
@@ -33,8 +33,8 @@ pub fn plan_looks(repeats: u32, metrics: usize) -> Result<Vec<PlannedLook>, usiz
     Ok(planned.collect())
 }
 
-/// The confidence level for comparing the study's steps after these looks. Excludes the runs of
-/// newer blocks.
+/// Excludes runs in blocks after the last look, and returns the confidence level for comparing the
+/// study's steps.
 pub fn apply(groups: &mut [Group], until: &UntilDecided, looks: &[Look]) -> Level {
     if let Some(last) = looks.last() {
         for run in groups.iter_mut().flat_map(|group| &mut group.runs) {
@@ -71,7 +71,7 @@ fn first_look_text(planned: PlannedLook) -> String {
     )
 }
 
-/// Compares the steps A and B of a study at a look. The groups contain the runs of the look's
+/// Compares the steps A and B of a study at a look. The groups contain the runs in the look's
 /// blocks.
 pub fn look(groups: &[Group; 2], until: &UntilDecided, planned: PlannedLook) -> Look {
     let level = look_level(until, planned);

@@ -15,23 +15,23 @@ use leadline_protocol::report::Report;
 /// it.
 pub(crate) fn obstacles(groups: &[Group], baseline: usize) -> Vec<Option<String>> {
     let base = &groups[baseline];
-    let of_base = of_group(base);
+    let base_obstacle = group_obstacle(base);
     let groups = groups.iter().enumerate();
     groups
         .map(|(index, group)| {
             if index == baseline {
                 return None;
             }
-            of_base
+            base_obstacle
                 .clone()
-                .or_else(|| of_group(group))
+                .or_else(|| group_obstacle(group))
                 .or_else(|| overlap(base, group))
                 .or_else(|| no_common_direction(base, group))
         })
         .collect()
 }
 
-fn of_group(group: &Group) -> Option<String> {
+fn group_obstacle(group: &Group) -> Option<String> {
     let label = quoted(&group.label);
     if group.included().next().is_none() {
         return Some(match &group.runs[..] {

@@ -1,4 +1,4 @@
-//! Input of a procedure.
+//! Input to a procedure.
 
 use crate::group::ComparedRun;
 use leadline_protocol::status::RunStatus;

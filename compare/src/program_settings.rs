@@ -1,5 +1,5 @@
-//! Settings of runs by different programs, under fio's names: those that both Leadline and fio
-//! results contain.
+//! Settings that both Leadline and fio results contain, under fio's names, for comparing runs of
+//! different programs.
 
 use crate::group::ComparedRun;
 use leadline_protocol::{

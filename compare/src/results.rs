@@ -31,7 +31,7 @@ pub(crate) const FINDINGS: &[&str] = &[
 
 pub(crate) fn compare_results(scope: &Scope) -> Vec<Difference> {
     let verdicts = [
-        ("read verdict", class as fn(&ComparedRun) -> _),
+        ("read verdict", read_class as fn(&ComparedRun) -> _),
         ("write verdict", write_class),
     ];
     let verdicts = verdicts
@@ -45,7 +45,7 @@ pub(crate) fn compare_results(scope: &Scope) -> Vec<Difference> {
     verdicts.chain(findings).collect()
 }
 
-fn class(run: &ComparedRun) -> Option<String> {
+fn read_class(run: &ComparedRun) -> Option<String> {
     class_name(run.verdict?.read.as_ref())
 }
 

@@ -76,7 +76,8 @@ impl Rule {
         })
     }
 
-    /// Applies the rule to the change in the second group. `obstacle`: why no rule can pass, if so.
+    /// Applies the rule to the change in the second group. `obstacle`: why no rule can pass; `None`
+    /// if rules can pass.
     pub fn evaluate(&self, assessment: &Assessment, obstacle: Option<&str>) -> RuleResult {
         let metric = assessment
             .metrics
@@ -106,7 +107,7 @@ impl Rule {
         if change.verdict == Some(ChangeVerdict::NotComparable) {
             return (Outcome::Undecided, reason);
         }
-        // Ignores the interval of a metric that cannot be tested.
+        // A metric that cannot be tested may still have an interval.
         let interval = change.interval_percent.filter(|_| change.p_value.is_some());
         let Some(interval) = interval else {
             let sentence = format!(
@@ -245,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn metrics_that_cannot_be_tested_are_undecided() {
+    fn untested_metrics_are_undecided() {
         let rule = Rule::parse("read.p99.99 worse than 5%");
         let mut untested = change(Some((6.0, 9.0)));
         untested.p_value = None;
@@ -256,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn outcome_follows_from_the_whole_interval() {
+    fn outcome_depends_on_the_whole_interval() {
         let check = |rule: &str, interval, expected| {
             let rule = Rule::parse(rule).unwrap();
             assert_eq!(
@@ -277,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn sentences_have_minus_signs() {
+    fn sentences_use_minus_signs() {
         let rule = Rule::parse("read.iops worse than 5%").unwrap();
         let (_, sentence) = rule.outcome(&change(Some((-9.0, -6.0))), 95.0);
         assert!(

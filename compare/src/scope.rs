@@ -79,15 +79,15 @@ impl<'g, 'a> Scope<'g, 'a> {
 
     /// Whether the compared runs have different values.
     pub(crate) fn is_different<T: PartialEq>(&self, values: &[Option<T>]) -> bool {
-        let mut compared = self.of_compared(values);
+        let mut compared = self.compared_items(values);
         let Some(first) = compared.next() else {
             return false;
         };
         compared.any(|value| value != first)
     }
 
-    /// The items that belong to compared runs; `items` contains one item per run.
-    pub(crate) fn of_compared<'v, T>(&'v self, items: &'v [T]) -> impl Iterator<Item = &'v T> {
+    /// The items of compared runs; `items` contains one item per run.
+    pub(crate) fn compared_items<'v, T>(&'v self, items: &'v [T]) -> impl Iterator<Item = &'v T> {
         let items = items.iter().zip(&self.is_compared);
         items
             .filter(|(_, is_compared)| **is_compared)

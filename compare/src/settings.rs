@@ -1,5 +1,5 @@
-//! Differences between the settings and host facts of runs. Works on their JSON form, which
-//! automatically includes new options.
+//! Differences between the settings of runs. Compares their JSON form, which automatically includes
+//! new options.
 
 use crate::{
     group::ComparedRun, held_data::held_data, program_settings, scope::Scope,
@@ -48,7 +48,7 @@ const HARMFUL_SETTINGS: &[&str] = &[
     "zero_buffers",
 ];
 
-/// Target properties that depend on the host. The same job can run on several hosts.
+/// Target properties that depend on the host. The same job can run on multiple hosts.
 const HOST_SETTINGS: &[&str] = &["targets.device", "targets.filesystem", "targets.identity"];
 
 /// Name of the setting computed by [`held_data()`].
@@ -78,7 +78,7 @@ pub(crate) fn compare_settings(scope: &Scope) -> Differences {
     differences
 }
 
-/// The settings that both programs record, with the same names.
+/// Compares the settings that both programs record, under common names.
 fn common_settings(scope: &Scope, programs: Difference) -> Differences {
     let facts = |run: &ComparedRun| match run.foreign_settings() {
         Some(_) => program_settings::of_fio(run),
@@ -86,7 +86,7 @@ fn common_settings(scope: &Scope, programs: Difference) -> Differences {
     };
     let mut differences = compare_facts(scope, facts, |_| true);
     differences.different.retain(|difference| {
-        let mut compared = scope.of_compared(&difference.values);
+        let mut compared = scope.compared_items(&difference.values);
         compared.all(Option::is_some)
     });
     differences.different.insert(0, programs);
@@ -126,7 +126,7 @@ fn compare_facts(
     is_harmful: impl Fn(&str) -> bool,
 ) -> Differences {
     let runs = scope.values(|run| Some(facts(run)));
-    let compared = scope.of_compared(&runs).flatten();
+    let compared = scope.compared_items(&runs).flatten();
     let names: BTreeSet<&String> = compared.flat_map(Facts::keys).collect();
     let mut different = Vec::new();
     let mut equal = 0;

@@ -1,4 +1,4 @@
-//! Tests of comparisons of single runs and of groups.
+//! Tests comparisons of single runs and of groups.
 
 mod exclusions;
 mod gate;
@@ -39,7 +39,7 @@ fn verdict(class: &str) -> Value {
     json!({"read": {"class": class, "sentence": "", "shares": {}, "evidence": {}}, "write": null})
 }
 
-/// A run with this read IOPS value and this verdict class.
+/// A run with this read IOPS value, verdict class and kernel.
 pub(crate) fn run(number: u64, iops: f64, class: &str, kernel: &str) -> Run {
     let run = json!({"number": number, "status": "done", "name": "r", "host": "local", "tags": [], "notes": "", "created_at_ms": 0, "jobs": 1, "target": "/t",
         "rw": "randread", "bs": "4k", "iodepth": 1, "numjobs": 1, "direct": true, "requested": {"jobs": [], "sample_ms": 100}, "sample_ms": 100,
@@ -152,7 +152,7 @@ fn pairing_removes_effects_shared_within_a_block() {
 }
 
 #[test]
-fn too_few_runs_are_undecided_with_a_reason() {
+fn small_groups_are_undecided_with_a_reason() {
     let assessment = compare_groups(&STEADY[..3], &scaled(0.9)[..3], true);
     let change = change(&assessment, "read_iops");
     assert_eq!(change.verdict, Some(ChangeVerdict::Undecided));
@@ -237,7 +237,7 @@ fn metrics_are_relative_to_the_baseline() {
     assert_eq!(comparison.baseline, 1);
 }
 
-/// `expected` must be part of the sentence or of the reasons.
+/// `expected` must be part of the sentence or the reasons.
 fn check(runs: &[Run], level: ComparabilityLevel, expected: &str) {
     let found = compare(runs, 0).comparability;
     assert_eq!(found.level, level, "{found:?}");
@@ -246,7 +246,7 @@ fn check(runs: &[Run], level: ComparabilityLevel, expected: &str) {
 }
 
 #[test]
-fn serving_layer_comes_first() {
+fn layer_differences_come_first() {
     let cases: &[(&[&str], &str)] = &[
         (
             &["device", "page_cache"],
@@ -379,7 +379,7 @@ fn lower_bounds_are_marked() {
     assert_eq!(max.unwrap().at_least, [false, false]);
 }
 
-/// Runner findings about influences that only some runs had.
+/// Findings about influences that affected only some runs.
 #[test]
 fn findings_of_some_runs_are_differences() {
     for (code, name) in [

@@ -1,13 +1,13 @@
-//! Smallest changes that matter, by metric.
+//! Smallest changes that matter, per metric.
 
 use std::collections::BTreeMap;
 
-/// In percent.
+/// Thresholds in percent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Thresholds {
-    /// Threshold of metrics that are not in `by_metric`.
+    /// Applies to metrics that are not in `by_metric`.
     pub default_percent: f64,
-    /// Thresholds by metric name.
+    /// Keys are metric names.
     pub by_metric: BTreeMap<String, f64>,
 }
 

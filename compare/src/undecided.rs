@@ -7,8 +7,8 @@ use leadline_stats::{
     sample_size::{Goal, Spread},
 };
 
-/// Minimum degrees of freedom. With fewer, the spread itself is too uncertain to predict the number
-/// of repeats.
+/// Minimum degrees of freedom. With fewer, the spread is too uncertain to predict the number of
+/// repeats.
 const MIN_DEGREES_OF_FREEDOM: usize = 2;
 
 pub(crate) struct Undecided {
@@ -20,7 +20,7 @@ pub(crate) struct Undecided {
     pub threshold: f64,
     /// Number of tested metrics.
     pub metrics: usize,
-    /// Number of values of the baseline and of the group, or number of pairs.
+    /// Number of values in the baseline and in the group; for pairs, both are the number of pairs.
     pub counts: (usize, usize),
     pub design: Design,
     pub spread: Option<Spread>,
@@ -28,7 +28,7 @@ pub(crate) struct Undecided {
     pub repeat_ms: f64,
 }
 
-/// Number of additional repeats that the spread predicts.
+/// Number of additional repeats predicted from the spread.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum RepeatPrediction {
     Repeats(MoreRepeats),
@@ -47,7 +47,7 @@ impl RepeatPrediction {
 
 impl Undecided {
     /// `None` if the spread is unknown.
-    pub(crate) fn more(&self) -> Option<RepeatPrediction> {
+    pub(crate) fn prediction(&self) -> Option<RepeatPrediction> {
         let spread = self
             .spread
             .filter(|spread| spread.degrees_of_freedom >= MIN_DEGREES_OF_FREEDOM)?;
@@ -74,9 +74,9 @@ impl Undecided {
         }))
     }
 
-    pub(crate) fn reason(&self, more: Option<RepeatPrediction>) -> String {
+    pub(crate) fn reason(&self, prediction: Option<RepeatPrediction>) -> String {
         let cause = self.cause();
-        match more {
+        match prediction {
             Some(RepeatPrediction::Repeats(more)) => {
                 format!("{cause} {}", self.prediction_text(more))
             }
@@ -114,7 +114,7 @@ impl Undecided {
         let metrics = self.metrics_text();
         let runs = match self.design {
             Design::Paired => "pairs",
-            Design::Unpaired => "runs of each group",
+            Design::Unpaired => "runs per group",
         };
         format!("A verdict on {metrics} requires at least {required} {runs}.")
     }
@@ -144,7 +144,7 @@ impl Undecided {
         ratio >= self.threshold || ratio <= 1.0 / self.threshold
     }
 
-    /// Number of pairs, or of runs of the smaller group.
+    /// Number of pairs, or of runs in the smaller group.
     fn smaller_count(&self) -> usize {
         self.counts.0.min(self.counts.1)
     }

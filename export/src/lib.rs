@@ -1,4 +1,4 @@
-//! Writes runs in fio's formats, for programs that read fio's output, and reads fio's results.
+//! Writes runs in fio's formats, for programs that read fio's output, and reads fio results.
 //! `docs/fio-output.md` lists the fields that cannot be filled. Pure.
 
 pub mod fio;
@@ -31,8 +31,8 @@ pub(crate) struct FinishedJob<'a> {
 }
 
 impl<'a> FinishedRun<'a> {
-    /// `requested`: one JSON object per job; `resolved`: in the same order. `windows`: throughput of
-    /// the run over time.
+    /// `requested` contains one JSON object per job, and `resolved` has the same order. `windows`:
+    /// the run's throughput over time.
     pub fn new(
         requested: &'a [Value],
         resolved: &'a [ResolvedJob],
@@ -67,8 +67,8 @@ impl<'a> FinishedRun<'a> {
     }
 }
 
-/// With synchronous engines, the system call is the submission in Leadline and the completion in
-/// fio, which then records no slat (`FIO_SYNCIO` in `td_io_queue`).
+/// With synchronous engines, the time in the system call is submission latency in Leadline. In fio,
+/// it is completion latency, and there is no slat (`FIO_SYNCIO` in `td_io_queue`).
 fn count_calls_as_completion(direction: &mut DirectionStats) {
     direction.clat_ns = direction.lat_ns.clone();
     direction.slat_ns = LatencyStats::default();

@@ -38,8 +38,8 @@ pub struct Throughput {
 }
 
 impl Windows {
-    /// Adds a sample. Samples from phases other than the measurement are ignored, and so is the
-    /// last window if it is shorter than 500 ms.
+    /// Adds a sample. Ignores samples outside the measurement. A last window shorter than 500 ms is
+    /// dropped.
     pub fn add(&mut self, sample: &Sample) {
         if sample.phase != Phase::Measure {
             return;

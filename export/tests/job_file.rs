@@ -1,4 +1,4 @@
-//! Job files for fio.
+//! Exports job files for fio.
 
 use leadline_export::fio::job_file::job_file;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ fn text(jobs: &[Value]) -> String {
 }
 
 #[test]
-fn the_engine_is_explicit() {
+fn engine_is_explicit() {
     let text_of = |job| text(&[job]);
     assert_eq!(
         text_of(json!({"name": "a", "rw": "randread", "iodepth": 32})),

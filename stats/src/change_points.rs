@@ -1,7 +1,7 @@
-//! Finds change points in a history, which are the results at which the level of a metric changed.
+//! Finds change points in a history: the results at which the level of a metric changed.
 //!
 //! Uses E-divisive means (Matteson and James, Journal of the American Statistical Association 109,
-//! 2014), in the variant of Hunter and Apache Otava (Fleming et al., ICPE 2023). Within overlapping
+//! 2014), as modified in Hunter and Apache Otava (Fleming et al., ICPE 2023). Within overlapping
 //! windows, the history is divided at the point where the energy distance between the two sides is
 //! largest. The test is Student's t-test instead of random permutations, so results are
 //! deterministic. Weak points are then removed by merging the adjacent segments, weakest first. As
@@ -10,7 +10,7 @@
 use serde::{Deserialize, Serialize};
 use statrs::function::beta::beta_reg;
 
-/// One value before the change and one value after it.
+/// One value before the change, and one after it.
 const SHORTEST_WINDOW: usize = 2;
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -61,7 +61,7 @@ impl ChangePoint {
 /// Returns the change points of finite values, in order.
 ///
 /// # Panics
-/// The window is shorter than 2.
+/// If the window is shorter than 2.
 pub fn find(values: &[f64], parameters: &Parameters) -> Vec<ChangePoint> {
     let Parameters { window, max_p, .. } = *parameters;
     assert!(window >= SHORTEST_WINDOW, "window {window}");
@@ -102,7 +102,7 @@ fn divide(values: &[f64], max_p: f64) -> Vec<usize> {
         let Some((start, index, end, _)) = largest else {
             return points;
         };
-        if test(values, start, index, end).p_value > max_p {
+        if t_test(values, start, index, end).p_value > max_p {
             return points;
         }
         let position = points.partition_point(|point| *point < index);
@@ -110,7 +110,7 @@ fn divide(values: &[f64], max_p: f64) -> Vec<usize> {
     }
 }
 
-/// Prefix sums of the distances |x − y| between values, used to compute energy distances.
+/// Prefix sums of the distances |x − y| between values, for computing energy distances.
 struct Distances {
     /// `sums[j][i]` is the sum of the distances from value j to the first i values.
     sums: Vec<Vec<f64>>,
@@ -135,8 +135,8 @@ impl Distances {
         self.sums[value][end] - self.sums[value][start]
     }
 
-    /// Returns the index and the distance of the division with the largest energy distance, over
-    /// all ends of the segment that begins at `start` (formula 5 of Matteson and James).
+    /// Returns the index and the energy distance of the best division, over all ends of the segment
+    /// that begins at `start` (formula 5 of Matteson and James).
     fn most_different(&self, start: usize, end: usize) -> (usize, f64) {
         let mut largest = (start + 1, f64::NEG_INFINITY);
         let mut left = 0.0;
@@ -169,29 +169,29 @@ impl Distances {
 /// Removes points, weakest first, until all remaining points are significant and large enough.
 ///
 /// As in Otava, only the two points after a removed point are tested again, even though the segment
-/// before it changes too. This keeps the results identical to Otava's. The returned values belong
-/// to the final segments.
+/// before it changes too; otherwise, the results would differ from Otava's. The returned p-values
+/// and means are those of the final segments.
 fn merge(values: &[f64], indexes: Vec<usize>, parameters: &Parameters) -> Vec<ChangePoint> {
-    let of_part = |indexes: &[usize], position: usize| {
+    let test_point = |indexes: &[usize], position: usize| {
         let before = position.checked_sub(1).map_or(0, |before| indexes[before]);
         let after = indexes.get(position + 1).copied();
-        test(
+        t_test(
             values,
             before,
             indexes[position],
             after.unwrap_or(values.len()),
         )
     };
-    let of_all = |indexes: &[usize]| -> Vec<ChangePoint> {
+    let test_all = |indexes: &[usize]| -> Vec<ChangePoint> {
         (0..indexes.len())
-            .map(|position| of_part(indexes, position))
+            .map(|position| test_point(indexes, position))
             .collect()
     };
     let mut indexes = indexes;
-    let mut points = of_all(&indexes);
+    let mut points = test_all(&indexes);
     while let Some(position) = next_to_short_segment(values.len(), &points, parameters.min_length) {
         indexes.remove(position);
-        points = of_all(&indexes);
+        points = test_all(&indexes);
     }
     while let Some(mut weakest) = first_maximum(&points, |point| point.p_value) {
         if points[weakest].p_value < parameters.max_p {
@@ -203,14 +203,13 @@ fn merge(values: &[f64], indexes: Vec<usize>, parameters: &Parameters) -> Vec<Ch
         indexes.remove(weakest);
         points.remove(weakest);
         for position in (weakest..points.len()).take(2) {
-            points[position] = of_part(&indexes, position);
+            points[position] = test_point(&indexes, position);
         }
     }
-    of_all(&indexes)
+    test_all(&indexes)
 }
 
-/// Finds the first segment with too few values, and returns the weaker of the two points that bound
-/// it.
+/// Returns the weaker of the two points that bound the first segment with too few values.
 fn next_to_short_segment(
     length: usize,
     points: &[ChangePoint],
@@ -243,8 +242,8 @@ fn first_maximum(points: &[ChangePoint], value: impl Fn(&ChangePoint) -> f64) ->
     (0..points.len()).reduce(larger)
 }
 
-/// Student's t-test comparing the segments before and after an index.
-fn test(values: &[f64], start: usize, index: usize, end: usize) -> ChangePoint {
+/// Compares the segments before and after an index with Student's t-test.
+fn t_test(values: &[f64], start: usize, index: usize, end: usize) -> ChangePoint {
     let (before, after) = (&values[start..index], &values[index..end]);
     let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
     let (mean_before, mean_after) = (mean(before), mean(after));
@@ -310,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn minimum_length_excludes_outliers_and_ends() {
+    fn min_length_excludes_outliers_and_ends() {
         let noise = |i: u32| f64::from(100 + i * 7 % 3);
         let with = |change: &dyn Fn(u32) -> bool| -> Vec<f64> {
             let value = |i| noise(i) + if change(i) { 30.0 } else { 0.0 };
@@ -332,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_and_few_values_have_no_change_points() {
+    fn constant_and_short_histories_have_no_change_points() {
         for count in 0..60 {
             assert!(find(&vec![5.0; count], &Parameters::default()).is_empty());
         }
@@ -340,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thousand_results_are_fast() {
+    fn search_in_a_thousand_results_is_fast() {
         let values: Vec<f64> = (0..1000_u32).map(|i| f64::from(i * 7919 % 101)).collect();
         let start = std::time::Instant::now();
         find(&values, &Parameters::default());

@@ -13,7 +13,7 @@ pub enum Better {
     Lower,
 }
 
-/// The design that relates the runs of two groups.
+/// How the runs of two groups are related.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Design {
@@ -46,7 +46,7 @@ impl Design {
     }
 }
 
-/// How a metric of B compares with the same metric of A
+/// How a metric of B compares with the same metric of A.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -82,10 +82,10 @@ pub enum NoRatio {
     NotPositive,
 }
 
-/// Compares runs that were performed in pairs: `pairs` of (A, B).
+/// Compares paired runs. `pairs` contains values of (A, B).
 ///
 /// # Errors
-/// The values have no ratio.
+/// If the values have no ratio.
 pub fn compare_pairs(pairs: &[(f64, f64)]) -> Result<Ratio, NoRatio> {
     compare_pairs_at(pairs, CONFIDENCE)
 }
@@ -107,7 +107,7 @@ pub fn compare_pairs_at(pairs: &[(f64, f64)], confidence: f64) -> Result<Ratio, 
 /// Compares two groups of runs.
 ///
 /// # Errors
-/// The values have no ratio.
+/// If the values have no ratio.
 pub fn compare_groups(a: &[f64], b: &[f64]) -> Result<Ratio, NoRatio> {
     compare_groups_at(a, b, CONFIDENCE)
 }
@@ -118,12 +118,12 @@ pub fn compare_groups(a: &[f64], b: &[f64]) -> Result<Ratio, NoRatio> {
 /// As for [`compare_groups`].
 pub fn compare_groups_at(a: &[f64], b: &[f64], confidence: f64) -> Result<Ratio, NoRatio> {
     let values = a.iter().chain(b).copied();
-    let fewest = if a.is_empty() || b.is_empty() {
+    let count = if a.is_empty() || b.is_empty() {
         0
     } else {
         a.len() + b.len()
     };
-    check(values, fewest, unpaired::MAX_VALUES)?;
+    check(values, count, unpaired::MAX_VALUES)?;
     let logarithms = merge_equal(a.iter().chain(b).map(|value| value.ln()).collect());
     let (a, b) = logarithms.split_at(a.len());
     Ok(Ratio {
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn verdicts() {
+    fn verdict_depends_on_direction_spread_and_number_of_runs() {
         let slower = [0.95, 0.96, 0.94, 0.95, 0.97, 0.95, 0.96, 0.95];
         assert_eq!(verdict(&slower, Better::Higher), Verdict::Worse);
         assert_eq!(verdict(&slower, Better::Lower), Verdict::Better);
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn the_estimate_must_be_beyond_the_threshold() {
+    fn estimate_must_be_beyond_the_threshold() {
         let ratios = [1.005, 1.008, 1.012, 1.014, 1.016, 1.018, 1.021, 1.023];
         assert_eq!(verdict(&ratios, Better::Lower), Verdict::Undecided);
         let inverse = ratios.map(|ratio| 1.0 / ratio);
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn fewest_runs_at_which_a_verdict_is_possible() {
+    fn fewest_runs_follow_from_the_smallest_p_value() {
         // 2 / 2^6, 2 / 2^8; 2 / 70, 2 / 252.
         assert_eq!(Design::Paired.smallest_p(6), 2.0 / 64.0);
         assert_eq!(Design::Paired.fewest_runs(0.05), 6);

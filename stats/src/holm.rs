@@ -1,8 +1,8 @@
-//! Correction for testing several metrics.
+//! Holm's correction for multiple metrics.
 
-/// Returns the adjusted p-values of Holm's method, in the order of `p_values`. If each adjusted
-/// p-value is compared with a level, the probability of any false discovery is at most that level
-/// (Holm 1979). NaN stays NaN and is not counted.
+/// Returns Holm-adjusted p-values, in the order of `p_values`. If each adjusted p-value is compared
+/// with the same level, the family-wise error rate is at most that level (Holm 1979). NaN stays NaN
+/// and is not counted.
 pub fn adjust(p_values: &[f64]) -> Vec<f64> {
     let indexes = 0..p_values.len();
     let mut order: Vec<usize> = indexes.filter(|i| !p_values[*i].is_nan()).collect();
@@ -23,7 +23,7 @@ mod tests {
     use super::adjust;
 
     #[test]
-    fn adjusts_in_order_of_size() {
+    fn adjusts_smallest_p_values_first() {
         let close = |a: Vec<f64>, b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-12);
         assert!(close(
             adjust(&[0.01, 0.04, 0.03, 0.005]),

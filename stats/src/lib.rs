@@ -1,6 +1,6 @@
 //! Statistics for repeated runs. The sampling unit is the run: each value is the result of one run,
 //! never of a window within a run. All comparisons are rank-based and exact for small samples,
-//! because there are few runs, and their results are skewed and often bimodal. Pure.
+//! because runs are few, and their results are skewed and often bimodal. Pure.
 
 pub mod change_points;
 pub mod comparison;
@@ -19,8 +19,8 @@ use serde::{Deserialize, Serialize};
 /// Confidence level of all intervals, unless a function takes it as a parameter.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// Tolerance that exceeds the rounding errors of summed probabilities. Some tails are exactly 2.5
-/// %, such as those of groups with 1 and 39 values.
+/// Larger than the rounding errors of summed probabilities. Some tails are exactly 2.5 %, such as
+/// those of groups with 1 and 39 values.
 const PROBABILITY_ERROR: f64 = 1e-12;
 
 /// An estimate and its confidence interval.
@@ -57,13 +57,12 @@ impl Estimate {
     }
 }
 
-/// Returns the shortest interval between two of the sorted candidates that excludes the same number
-/// of candidates at each end and has at least this confidence. If there are too few candidates, it
-/// spans all of them.
+/// Returns the shortest interval that excludes the same number of sorted candidates at each end and
+/// has at least this confidence. If there are too few candidates, the interval spans all of them.
 ///
 /// `cumulative[k]` is the probability that at most `k` candidates are on one side of the true
 /// value. The estimate is the median of the candidates.
-fn between(sorted: &[f64], cumulative: &[f64], confidence: f64) -> Estimate {
+fn order_statistic_interval(sorted: &[f64], cumulative: &[f64], confidence: f64) -> Estimate {
     let tail = (1.0 - confidence) / 2.0 + PROBABILITY_ERROR;
     let is_excluded = |k: &usize| cumulative[*k] <= tail;
     let last = sorted.len() - 1;

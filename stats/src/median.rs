@@ -1,20 +1,20 @@
 //! The median of a group, and its confidence interval from order statistics.
 
-use crate::{CONFIDENCE, Estimate, between, sorted};
+use crate::{CONFIDENCE, Estimate, order_statistic_interval, sorted};
 
 /// Returns the median and its interval, with the confidence level of a sign test (David and
 /// Nagaraja, Order Statistics, 3rd edition, §7.1): the k-th smallest and the k-th largest of n
 /// values enclose the median unless fewer than k values are on one side of it.
 ///
 /// # Panics
-/// There are no values.
+/// If there are no values.
 pub fn interval(values: &[f64]) -> Estimate {
     let cumulative = binomial(values.len());
-    between(&sorted(values.to_vec()), &cumulative, CONFIDENCE)
+    order_statistic_interval(&sorted(values.to_vec()), &cumulative, CONFIDENCE)
 }
 
 /// # Panics
-/// There are no values.
+/// If there are no values.
 pub fn median(values: &[f64]) -> f64 {
     of_sorted(&sorted(values.to_vec()))
 }
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn median_of_odd_and_even_counts() {
+    fn even_counts_average_the_middle_values() {
         assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
         assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), 2.5);
     }

@@ -1,9 +1,9 @@
-//! Differences of pairs: the Hodges–Lehmann estimate with the interval of Wilcoxon's signed-rank
-//! test (Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, 3rd edition, §3.2 and
-//! §3.3). Valid if the differences are distributed symmetrically around their median.
+//! Paired differences: the Hodges–Lehmann estimate with the interval of Wilcoxon's signed-rank test
+//! (Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, 3rd edition, §3.2 and §3.3).
+//! Valid if the differences are distributed symmetrically around their median.
 
 use crate::{
-    CONFIDENCE, Estimate, between,
+    CONFIDENCE, Estimate, order_statistic_interval,
     rank_distributions::{cumulative, doubled_ranks, signed_sums, two_sided},
     sorted,
 };
@@ -11,11 +11,12 @@ use crate::{
 /// Maximum number of pairs. With more, computing the exact distribution takes too long.
 pub const MAX_PAIRS: usize = 200;
 
-/// Returns the median of the means of all pairs of differences, with its exact interval. With ties,
-/// the confidence is at least the stated level.
+/// Returns the median of the Walsh averages (the means of all pairs of differences, and the
+/// differences themselves), with its exact interval. With ties, the confidence is at least the
+/// stated level.
 ///
 /// # Panics
-/// There are no differences, or more than [`MAX_PAIRS`].
+/// If there are no differences, or more than [`MAX_PAIRS`].
 pub fn interval(differences: &[f64]) -> Estimate {
     interval_at(differences, CONFIDENCE)
 }
@@ -33,12 +34,12 @@ pub fn interval_at(differences: &[f64], confidence: f64) -> Estimate {
         .flat_map(|(index, a)| differences[index..].iter().map(|b| f64::midpoint(*a, *b)));
     let ranks: Vec<usize> = (1..=n).collect();
     let cumulative = cumulative(signed_sums(&ranks));
-    between(&sorted(means.collect()), &cumulative, confidence)
+    order_statistic_interval(&sorted(means.collect()), &cumulative, confidence)
 }
 
-/// Two-sided p-value of the signed-rank test. Omits zero differences (Wilcoxon). Ties get their
-/// mean rank, and the distribution is exact even with ties. Only equal values are ties, so the
-/// caller must first equalize differences that differ only by rounding errors.
+/// Returns the two-sided p-value of the signed-rank test. Omits zero differences (Wilcoxon). Ties
+/// get their mean rank, and the distribution is exact even with ties. Only equal values are ties,
+/// so the caller must first equalize differences that differ only by rounding errors.
 pub fn p_value(differences: &[f64]) -> f64 {
     let differing: Vec<f64> = differences.iter().copied().filter(|d| *d != 0.0).collect();
     let sizes: Vec<f64> = differing

@@ -38,7 +38,7 @@ pub(crate) fn doubled_ranks(values: &[f64]) -> Vec<usize> {
 }
 
 /// Equalizes logarithms whose magnitudes differ only by rounding errors. For example, 100 to 102
-/// and 0.3 to 0.306 are the same change, and their ranks must not depend on the last bit of a
+/// and 0.3 to 0.306 are equal changes, so their ranks must not depend on the last bit of a
 /// logarithm.
 pub(crate) fn merge_equal(mut logarithms: Vec<f64>) -> Vec<f64> {
     let mut order: Vec<usize> = (0..logarithms.len()).collect();
@@ -124,9 +124,9 @@ pub(crate) fn drawn_sums(ranks: &[usize], chosen: usize) -> Vec<f64> {
     probabilities.swap_remove(chosen)
 }
 
-/// Twice the probability of the smaller tail that contains `observed`, at most 1. With ties, the
-/// distribution of a rank sum is not symmetric; doubling the tail bounds the error in each
-/// direction, just like the interval.
+/// Returns twice the probability of the smaller tail that contains `observed`, at most 1. With
+/// ties, the distribution of a rank sum is not symmetric; doubling the tail bounds the error in
+/// each direction, as the interval does.
 pub(crate) fn two_sided(probabilities: &[f64], observed: usize) -> f64 {
     let at_most: f64 = probabilities[..=observed].iter().sum();
     let at_least: f64 = probabilities[observed..].iter().sum();

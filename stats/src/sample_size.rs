@@ -1,11 +1,11 @@
-//! Estimates how many runs a comparison requires from the spread of a few runs.
+//! Estimates, from the spread of a few runs, how many runs a comparison requires.
 //!
-//! The number is that required by a test with normal quantiles z, plus z²/2 pairs or z²/4 runs per
-//! group for a t-test (Guenther, The American Statistician 35, 1981), divided by 108/125, the
-//! lowest efficiency of rank tests relative to t-tests (Hodges and Lehmann 1956). The spread of a
-//! few runs is itself uncertain, so quantiles of Student's distribution with the spread's degrees
-//! of freedom replace the normal quantiles (Stein, Annals of Mathematical Statistics 16, 1945).
-//! With these quantiles, the power is reached on average over the possible spreads.
+//! The estimate is the sample size of a z-test, plus z²/2 pairs or z²/4 runs per group for a t-test
+//! (Guenther, The American Statistician 35, 1981), divided by 108/125, the lowest efficiency of
+//! rank tests relative to t-tests (Hodges and Lehmann 1956). The spread of a few runs is itself
+//! uncertain, so quantiles of Student's t-distribution with the spread's degrees of freedom replace
+//! the normal quantiles (Stein, Annals of Mathematical Statistics 16, 1945). With these quantiles,
+//! the power is reached on average over all possible spreads.
 
 use crate::{CONFIDENCE, comparison::Design};
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ pub struct Spread {
     pub degrees_of_freedom: usize,
 }
 
-/// Requirements that a comparison must meet.
+/// Requirements for a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Goal {
     /// Confidence level of the interval, 0 to 1.
@@ -76,8 +76,8 @@ impl Spread {
         })
     }
 
-    /// Returns the total number of pairs, or of runs per group, that detects a true ratio other
-    /// than 1 with a probability of 80 %. Returns `None` if it exceeds `goal.max_runs`.
+    /// Returns the total number of pairs, or of runs per group, that detects the given ratio with a
+    /// probability of 80 %. Returns `None` if it exceeds `goal.max_runs`.
     pub fn runs_for_difference(&self, ratio: f64, goal: &Goal) -> Option<usize> {
         let level = (1.0 - goal.confidence) / goal.metrics.max(1) as f64;
         self.runs(level, 1.0 - POWER, ratio, goal)
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn published_quantiles_yield_the_number_of_pairs() {
+    fn number_of_pairs_matches_published_quantiles() {
         // Standard deviation 0.05, 10 degrees of freedom, t(0.975) = 2.228, t(0.8) = 0.879: ((3.107
         // · 0.05 / ln 1.05)² + 1.92) · 125 / 108 = 13.96.
         let spread = Spread {
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn no_spread_without_two_valid_values() {
+    fn spread_requires_two_valid_values() {
         assert_eq!(Spread::from_pairs(&pairs(&[1.1])), None);
         assert_eq!(Spread::from_groups(&[1.0], &[2.0]), None);
         assert_eq!(Spread::from_groups(&[], &[]), None);

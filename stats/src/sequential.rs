@@ -1,12 +1,11 @@
-//! Sequential comparisons, which end at the first look with a verdict. Determines the confidence
-//! level of each look at the results, so that the probability of a false verdict at any look is at
-//! most 5 %.
+//! Sequential comparisons, which end at the first look with a verdict. The confidence level of each
+//! look is chosen so that the probability of a false verdict at any look is at most 5 %.
 //!
 //! Each look spends part of the 5 %. After a fraction t of the maximum number of runs, 5 % · t² may
-//! have been spent (Kim and DeMets, Biometrika 74, 1987, with exponent 2, which is between Pocock
-//! and O'Brien and Fleming). Each part is the level of an exact test. The sum of the errors is an
-//! upper bound, regardless of how the looks depend on each other (Boole's inequality). Unlike the
-//! usual limits, this does not assume a normal distribution.
+//! have been spent (Kim and DeMets, Biometrika 74, 1987, with exponent 2, which is between Pocock's
+//! and O'Brien and Fleming's methods). Each part is the level of an exact test. The sum of the
+//! levels is an upper bound on the error, regardless of how the looks depend on each other (Boole's
+//! inequality). Unlike the usual boundaries, this method does not assume a normal distribution.
 
 use crate::{CONFIDENCE, PROBABILITY_ERROR, comparison::Design};
 use serde::{Deserialize, Serialize};
@@ -27,11 +26,11 @@ pub struct Look {
     pub confidence: f64,
 }
 
-/// Returns a schedule from `first` to `last` runs, in which each look has 1.5 times as many runs as
-/// the previous one.
+/// Returns a schedule of looks from `first` to `last` runs, each with about 1.5 times as many runs
+/// as the previous one.
 ///
 /// # Panics
-/// `first` is 0 or larger than `last`.
+/// If `first` is 0 or larger than `last`.
 pub fn schedule(first: usize, last: usize) -> Vec<usize> {
     assert!(0 < first && first <= last, "{first} to {last}");
     let next = |runs: &usize| Some((*runs as f64 * GROWTH).ceil() as usize);
@@ -57,7 +56,7 @@ pub fn first_look(last: usize, design: Design, metrics: usize) -> Option<usize> 
 /// not depend on results.
 ///
 /// # Panics
-/// The numbers of runs do not increase, or the first one is 0.
+/// If the numbers of runs do not increase, or the first one is 0.
 pub fn looks(runs: &[usize], design: Design) -> Vec<Look> {
     let is_increasing = runs.windows(2).all(|pair| pair[0] < pair[1]);
     assert!(is_increasing && runs.first() != Some(&0), "{runs:?}");

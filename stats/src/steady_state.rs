@@ -67,8 +67,8 @@ pub fn last_window(rounds: &[f64]) -> Option<MeasurementWindow> {
     Some(MeasurementWindow::new(first, &rounds[first..]))
 }
 
-/// Returns the index of the first window in which all variables are steady. `variables` contains
-/// the values of each tracked variable, by round.
+/// Returns the index of the first round of the first window in which all variables are steady.
+/// `variables` contains the values of each tracked variable, by round.
 pub fn first_steady(variables: &[&[f64]]) -> Option<usize> {
     let rounds = variables.iter().map(|rounds| rounds.len()).min()?;
     (WINDOW..=rounds)
@@ -79,7 +79,7 @@ pub fn first_steady(variables: &[&[f64]]) -> Option<usize> {
         .map(|end| end - WINDOW)
 }
 
-/// A fio criterion. Both apply to IOPS and bandwidth.
+/// A fio criterion. Each applies to IOPS or bandwidth.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Criterion {
@@ -136,8 +136,8 @@ impl SecondsWindow {
         }
     }
 
-    /// Whether the job ends. fio 3.33 also ends a job whose value is undefined, because it is
-    /// compiled with `-ffast-math`. Leadline continues such a job.
+    /// Whether the job can end. An undefined value is not steady. fio 3.33 ends a job with an
+    /// undefined value, because it is compiled with `-ffast-math`.
     pub fn is_steady(&self, criterion: Criterion, limit: Limit) -> bool {
         let (Limit::Absolute(max) | Limit::Percent(max)) = limit;
         let value = self.value(criterion, limit);
@@ -173,7 +173,7 @@ mod tests {
 
     /// The worked example from docs/comparison.md.
     #[test]
-    fn worked_example_of_the_measurement_window() {
+    fn window_matches_the_worked_example() {
         let window = last_window(&[20_000.0, 11_200.0, 10_900.0, 10_600.0, 10_450.0, 10_350.0]);
         let window = window.expect("five rounds");
         assert_eq!(window.first_round, 1);
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn both_limits_must_be_met() {
+    fn both_excursions_must_be_within_their_limits() {
         let is_steady = |rounds: &[f64]| last_window(rounds).expect("rounds").is_steady();
         // The average is 100, and the range of the fit is only 4 %. The range of the values is first
         // exactly 20 %, then above it.
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn steady_if_all_variables_are() {
+    fn all_variables_must_be_steady() {
         let falling = [
             300.0, 200.0, 150.0, 120.0, 105.0, 102.0, 101.0, 100.0, 100.0,
         ];
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn fio_criteria() {
+    fn fio_criteria_have_strict_limits() {
         // Four seconds with a mean of 1010 and deviations of 10, 0, 10 and 0.
         let seconds = [1000.0, 1010.0, 1020.0, 1010.0];
         let check = |criterion, limit, expected: f64, is_steady| {

@@ -1,9 +1,8 @@
-//! The difference between two groups, as the Hodges–Lehmann estimate with the interval of the
-//! rank-sum test (Hollander, Wolfe and Chicken, §4.2 and §4.3). Valid for distributions of the same
-//! shape.
+//! The difference between two groups: the Hodges–Lehmann estimate with the interval of the rank-sum
+//! test (Hollander, Wolfe and Chicken, §4.2 and §4.3). Valid for distributions of the same shape.
 
 use crate::{
-    CONFIDENCE, Estimate, between,
+    CONFIDENCE, Estimate, order_statistic_interval,
     rank_distributions::{cumulative, doubled_ranks, drawn_sums, reduced, two_sided},
     sorted,
 };
@@ -16,7 +15,7 @@ pub const MAX_VALUES: usize = 200;
 /// confidence is at least the stated level.
 ///
 /// # Panics
-/// A group is empty, or the two groups have more than [`MAX_VALUES`] values in total.
+/// If a group is empty, or the two groups have more than [`MAX_VALUES`] values in total.
 pub fn interval(a: &[f64], b: &[f64]) -> Estimate {
     interval_at(a, b, CONFIDENCE)
 }
@@ -28,15 +27,15 @@ pub fn interval(a: &[f64], b: &[f64]) -> Estimate {
 pub fn interval_at(a: &[f64], b: &[f64], confidence: f64) -> Estimate {
     check(a, b);
     let differences = a.iter().flat_map(|a| b.iter().map(move |b| b - a));
-    between(
+    order_statistic_interval(
         &sorted(differences.collect()),
-        &cumulative(pairs_in_order(a.len(), b.len()).to_vec()),
+        &cumulative(u_distribution(a.len(), b.len()).to_vec()),
         confidence,
     )
 }
 
-/// Two-sided p-value of the rank-sum test: twice the p-value of the smaller tail. Ties get their
-/// mean rank, and the distribution is exact for them. Only equal values are ties.
+/// Returns the two-sided p-value of the rank-sum test: twice the p-value of the smaller tail. Ties
+/// get their mean rank, and the distribution is exact even with ties. Only equal values are ties.
 ///
 /// # Panics
 /// As for [`interval`].
@@ -48,7 +47,7 @@ pub fn p_value(a: &[f64], b: &[f64]) -> f64 {
     let sum: usize = ranks[..few.len()].iter().sum();
     if has_no_ties(&ranks) {
         let smallest_sum = few.len() * (few.len() - 1) / 2;
-        return two_sided(&pairs_in_order(few.len(), many.len()), sum - smallest_sum);
+        return two_sided(&u_distribution(few.len(), many.len()), sum - smallest_sum);
     }
     two_sided(&drawn_sums(&ranks, few.len()), sum)
 }
@@ -69,16 +68,16 @@ fn has_no_ties(ranks: &[usize]) -> bool {
         .all(|(index, rank)| f64::from(index) == rank)
 }
 
-/// Sizes of both groups, and the distribution for these sizes.
+/// The sizes of both groups, and the distribution of U for these sizes.
 type Distribution = ((usize, usize), Rc<[f64]>);
 
 thread_local! {
-    /// The distribution depends only on the sizes, which all metrics of a comparison share.
+    /// The last distribution. All metrics of a comparison usually share the group sizes.
     static LAST: RefCell<Option<Distribution>> = const { RefCell::new(None) };
 }
 
 /// P(U = u) without ties, where U is the number of pairs with b < a (Mann and Whitney 1947).
-fn pairs_in_order(n: usize, m: usize) -> Rc<[f64]> {
+fn u_distribution(n: usize, m: usize) -> Rc<[f64]> {
     let (few, many) = (n.min(m), n.max(m));
     LAST.with_borrow_mut(|last| match last {
         Some((sizes, distribution)) if *sizes == (few, many) => Rc::clone(distribution),
@@ -108,7 +107,7 @@ mod tests {
             (10, 10, 23),
             (5, 10, 8),
         ] {
-            let cumulative = cumulative(pairs_in_order(n, m).to_vec());
+            let cumulative = cumulative(u_distribution(n, m).to_vec());
             assert!(cumulative[u] <= 0.025, "{n}, {m}");
             assert!(cumulative[u + 1] > 0.025, "{n}, {m}");
         }

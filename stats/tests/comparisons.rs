@@ -45,7 +45,7 @@ fn runs(random: &mut StdRng, n: usize) -> Vec<f64> {
 }
 
 #[test]
-fn unit_order_and_exchange_do_not_affect_comparisons() {
+fn units_and_order_do_not_matter_and_exchange_inverts_the_ratio() {
     let mut random = random(1);
     for n in (2..=16).cycle().take(300) {
         let (a, b) = (runs(&mut random, n), runs(&mut random, n));
@@ -113,7 +113,7 @@ fn values_without_a_logarithm_are_rejected() {
 }
 
 #[test]
-fn sizes_up_to_the_limits_are_compared_and_larger_ones_rejected() {
+fn too_many_values_are_rejected() {
     let mut random = random(2);
     let mut values =
         |n: usize| -> Vec<f64> { (0..n).map(|_| random.random_range(1.0..2.0)).collect() };
@@ -142,7 +142,7 @@ fn sizes_up_to_the_limits_are_compared_and_larger_ones_rejected() {
 }
 
 #[test]
-fn extreme_values_give_ordered_bounds() {
+fn extreme_values_have_ordered_bounds() {
     let extremes = [
         f64::MIN_POSITIVE / 1e10,
         f64::MIN_POSITIVE,
@@ -166,10 +166,10 @@ fn extreme_values_give_ordered_bounds() {
 #[test]
 fn ranks_do_not_depend_on_rounding_errors() {
     // 100 → 102 and 102 → 100 are changes of the same size, in opposite directions.
-    let there = [(100.0, 102.0), (0.3, 0.306), (7.0, 7.14), (0.1, 0.102)];
-    let back = there.map(|(a, b)| (b, a));
+    let increases = [(100.0, 102.0), (0.3, 0.306), (7.0, 7.14), (0.1, 0.102)];
+    let decreases = increases.map(|(a, b)| (b, a));
     for _ in 0..2 {
-        let pairs: Vec<_> = there.iter().chain(&back).copied().collect();
+        let pairs: Vec<_> = increases.iter().chain(&decreases).copied().collect();
         let ratio = compare_pairs(&pairs).expect("ratio");
         assert_eq!(ratio.p_value, 1.0);
         assert_close(ratio.estimate.value, 1.0);
@@ -295,7 +295,7 @@ fn exactly_the_required_confidence_is_sufficient() {
 }
 
 #[test]
-fn smallest_groups_at_which_a_verdict_is_possible() {
+fn verdicts_require_enough_runs() {
     // The two-sided p-value of n pairs that all differ in one direction is 2 / 2^n.
     for (n, is_supported) in [(1, false), (5, false), (6, true), (7, true)] {
         let pairs: Vec<_> = (1..=n).map(|i| (1.0, 1.05 + f64::from(i) / 1e3)).collect();

@@ -1,5 +1,5 @@
-//! Compares measurement windows with results that an independent author, who had not seen this
-//! code, computed with exact fractions.
+//! Compares measurement windows with exact fractions that were computed by an independent author,
+//! who had not seen this code.
 
 use leadline_stats::steady_state::{WINDOW, first_steady, last_window};
 use serde::Deserialize;
@@ -8,7 +8,7 @@ use serde::Deserialize;
 struct Case {
     name: String,
     rounds: Vec<f64>,
-    /// From 1.
+    /// One-based.
     attained_at_round: Option<usize>,
     average: Option<f64>,
     range: Option<f64>,

@@ -1,4 +1,4 @@
-//! Computes the numbers of the worked example in docs/comparison.md, and checks that they appear in
+//! Computes the numbers in the worked example in docs/comparison.md, and checks that they appear in
 //! the text.
 
 use leadline_stats::{
@@ -51,20 +51,20 @@ fn text(ratio: &Ratio) -> String {
 }
 
 #[test]
-fn numbers_of_the_worked_example() {
+fn document_contains_the_computed_numbers() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/comparison.md");
     let document = std::fs::read_to_string(path).expect("the document");
     let (_, example) = document.split_once("## Worked example").expect("heading");
     let (example, _) = example.split_once("\n## ").expect("next heading");
-    // Treats line breaks as spaces.
+    // The text may be wrapped anywhere.
     let example = example.split_whitespace().collect::<Vec<_>>().join(" ");
-    let states = |expected: String| assert!(example.contains(&expected), "{expected}");
+    let assert_stated = |expected: String| assert!(example.contains(&expected), "{expected}");
 
     let group = |values: &[(f64, f64)]| -> (Vec<f64>, Vec<f64>) { values.iter().copied().unzip() };
     let (a, b) = group(&IOPS);
     for (label, values) in [("A", &a), ("B", &b)] {
         let found = interval(values);
-        states(format!(
+        assert_stated(format!(
             "{label}: median {:.0} IOPS ({:.0} to {:.0}, confidence {:.1} %)",
             found.value,
             found.low,
@@ -75,18 +75,18 @@ fn numbers_of_the_worked_example() {
 
     let iops = compare_pairs(&IOPS).expect("positive values");
     let p99 = compare_pairs(&P99).expect("positive values");
-    states(format!("IOPS: {}", text(&iops)));
-    states(format!("p99: {}", text(&p99)));
-    states(format!(
+    assert_stated(format!("IOPS: {}", text(&iops)));
+    assert_stated(format!("p99: {}", text(&p99)));
+    assert_stated(format!(
         "confidence {:.1} %",
         iops.estimate.confidence * 100.0
     ));
-    states(format!(
+    assert_stated(format!(
         "p = {:.4} for IOPS and {:.4} for p99",
         iops.p_value, p99.p_value
     ));
     let adjusted = holm::adjust(&[iops.p_value, p99.p_value]);
-    states(format!(
+    assert_stated(format!(
         "adjusted: {:.4} and {:.4}",
         adjusted[0], adjusted[1]
     ));
@@ -97,7 +97,7 @@ fn numbers_of_the_worked_example() {
     assert_eq!(verdicts, [Verdict::Worse; 2]);
 
     let unpaired = compare_groups(&a, &b).expect("positive values");
-    states(format!("as two groups: {}", text(&unpaired)));
+    assert_stated(format!("as two groups: {}", text(&unpaired)));
 
     let goal = Goal {
         metrics: 2,
@@ -107,7 +107,7 @@ fn numbers_of_the_worked_example() {
         let spread = Spread::from_pairs(&values).expect("a spread");
         let difference = spread.runs_for_difference(ratio.estimate.value, &goal);
         let equivalence = spread.runs_for_equivalence(THRESHOLD, &goal);
-        states(format!(
+        assert_stated(format!(
             "{name}: s = {:.4}, {} pairs for the difference, {} pairs for equivalence",
             spread.standard_deviation,
             difference.expect("a number"),

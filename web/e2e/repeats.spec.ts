@@ -24,7 +24,7 @@ test('repeats and compares two runs in four clicks', async ({ signedIn: page, se
   await page.getByRole('link', { name: 'Compare' }).last().click();
   await expect(
     page.getByText(
-      /^Undecided: .*\(one run each\)\. A verdict on .* requires at least \d+ runs of each group\.$/,
+      /^Undecided: .*\(one run each\)\. A verdict on .* requires at least \d+ runs per group\.$/,
     ),
   ).toBeVisible();
   await page.getByRole('button', { name: /^Repeat both 10 times, interleaved/ }).click();

@@ -55,8 +55,8 @@ fn unit(unit: Unit) -> String {
         .unwrap_or_default()
 }
 
-/// Quotes labels, because they may contain commas, quotes and line breaks. Spreadsheets would treat
-/// a leading `=`, `+`, `-` or `@` as a formula.
+/// Quotes a label, which may contain commas, quotes and line breaks. A leading `=`, `+`, `-` or `@`
+/// is escaped, because spreadsheets would treat the label as a formula.
 fn quoted(text: &str) -> String {
     let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
     let text = if is_formula {

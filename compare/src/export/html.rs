@@ -1,5 +1,4 @@
-//! A comparison as a single HTML file without scripts or external references, so that it opens
-//! offline.
+//! A comparison as a single HTML file that works offline: it has no scripts or external references.
 
 use crate::{
     export::{
@@ -91,10 +90,14 @@ fn push_metrics(html: &mut String, assessment: &Assessment, group: usize, labels
     let is_paired = rows
         .iter()
         .any(|row| row.numbers.is_some_and(|change| change.paired));
-    let unit = if is_paired { "pair of runs" } else { "run" };
+    let basis = if is_paired {
+        "within a pair of runs"
+    } else {
+        "between two runs, one from each group"
+    };
     let _ = writeln!(
         html,
-        "<h2>“{}” compared with “{baseline}”</h2>\n<p class=\"mute\">The change is the typical change of a {unit}. It is not the ratio of the two columns, which are medians of the runs.</p>\n<table class=\"metrics\"><thead><tr><th>Metric</th>{}{}<th>Change</th><th>{} interval</th><th>Change and interval<span class=\"mute\">{gray}</span>{}</th><th>Verdict</th></tr></thead><tbody>",
+        "<h2>“{}” compared with “{baseline}”</h2>\n<p class=\"mute\">The change is the typical change {basis}. It is not the ratio of the two columns, which are medians of the runs.</p>\n<table class=\"metrics\"><thead><tr><th>Metric</th>{}{}<th>Change</th><th>{} interval</th><th>Change and interval<span class=\"mute\">{gray}</span>{}</th><th>Verdict</th></tr></thead><tbody>",
         labels[group],
         group_head(assessment, assessment.baseline as usize, labels),
         group_head(assessment, group, labels),
@@ -161,7 +164,7 @@ fn better_text(better: Better) -> &'static str {
     }
 }
 
-/// Percentage at both ends of the plot. Larger changes are cut off.
+/// Percentage at both ends of the plot. Larger changes are clipped.
 fn limit(rows: &[MetricRow]) -> f64 {
     let thresholds = rows.iter().map(|row| row.threshold_percent);
     let threshold = thresholds.fold(0.0, f64::max);
@@ -173,7 +176,7 @@ fn limit(rows: &[MetricRow]) -> f64 {
     (largest * 1.1).clamp(threshold * 2.5, 60.0_f64.max(threshold * 2.5))
 }
 
-/// Header of a column with the values of a group.
+/// Header of the column with a group's values.
 fn group_head(assessment: &Assessment, group: usize, labels: &[String]) -> String {
     let label = &labels[group];
     let statistic = match assessment.groups[group].complete {
@@ -219,7 +222,7 @@ fn push_differences(html: &mut String, assessment: &Assessment, labels: &[String
     html.push_str("</tbody></table>\n");
 }
 
-/// Workload, host, start and number of runs of each group.
+/// Adds each group's workload, host, start time and number of runs.
 fn push_tests(html: &mut String, assessment: &Assessment) {
     html.push_str("<h2>Tests</h2>\n<table><thead><tr><th></th><th class=\"text\">Workload</th><th class=\"text\">Host</th><th class=\"text\">Start</th><th>Runs</th></tr></thead><tbody>");
     for group in &assessment.groups {
@@ -241,7 +244,7 @@ fn lines(texts: &[String]) -> String {
     texts.join("<br>")
 }
 
-/// Start times of the first and the last run.
+/// Start times of the first and last runs.
 fn started(group: &ComparedGroup) -> Vec<String> {
     let times = [group.first_started_at_ms, group.last_started_at_ms];
     let mut times: Vec<String> = times.into_iter().flatten().filter_map(minute).collect();
@@ -275,8 +278,8 @@ fn push_definitions(html: &mut String, assessment: &Assessment) {
     let (within, least) = match common_threshold(assessment) {
         Some(percent) => (format!("±{percent} %"), format!("{percent} %")),
         None => {
-            let of_metric = "the smallest change of the metric that matters";
-            (of_metric.to_owned(), of_metric.to_owned())
+            let threshold = "the metric's smallest change that matters";
+            (threshold.to_owned(), threshold.to_owned())
         }
     };
     let _ = writeln!(

@@ -11,7 +11,7 @@ fn plot_x(percent: f64, limit: f64) -> f64 {
     (percent.clamp(-limit, limit) / limit + 1.0) * PLOT_WIDTH / 2.0
 }
 
-/// The horizontal axis above the plots of a table: ticks and percentages.
+/// Draws the horizontal axis above a table's plots: ticks and percentages.
 pub(crate) fn axis(limit: f64) -> String {
     let ticks = [-limit, -limit / 2.0, 0.0, limit / 2.0, limit].map(|percent| {
         let x = plot_x(percent, limit);
@@ -33,7 +33,7 @@ pub(crate) fn axis(limit: f64) -> String {
     )
 }
 
-/// An arrow at the edge of the plot if a change or interval continues beyond it.
+/// Draws an arrow at the edge of the plot if a change or interval extends beyond it.
 fn arrow(is_cut: bool, tip: f64, base: f64) -> String {
     let head = format!("<path d=\"M{tip:.1} 9L{base:.1} 3V15Z\" fill=\"currentColor\"/>");
     if is_cut { head } else { String::new() }

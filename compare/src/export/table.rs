@@ -1,5 +1,5 @@
-//! Rows of comparison tables as text: tested metrics of a group and the baseline, and differences
-//! between the groups.
+//! Rows of comparison tables as text: the tested metrics of a group and the baseline, and the
+//! differences between groups.
 
 use crate::{answer::signed, value_text::with_unit};
 use leadline_protocol::{
@@ -95,8 +95,8 @@ fn no_change(assessment: &Assessment, metric: &ComparedMetric, group: usize) -> 
     format!("A value of “{label}” is a lower bound: I/Os were in flight at the end of the run.")
 }
 
-/// The distinct values in each group, without excluded runs. If a group has several values, each is
-/// listed with its number of runs.
+/// The distinct values in each group, without excluded runs. If a group has multiple values, each
+/// is listed with its number of runs.
 pub fn group_values(assessment: &Assessment, difference: &Difference) -> Vec<String> {
     let mut values = difference.values.iter();
     let groups = assessment.groups.iter().map(|group| {

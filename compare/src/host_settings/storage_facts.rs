@@ -20,7 +20,7 @@ const IGNORED_MOUNT_OPTIONS: &[&str] = &[
     "workdir",
 ];
 
-/// Placeholder in a list of values for a device without the property.
+/// Placeholder in a list of values, for a device that does not have the property.
 const MISSING: &str = "-";
 
 pub(crate) fn storage_facts(storage: &HostStorage) -> Facts {
@@ -50,10 +50,10 @@ pub(crate) fn storage_facts(storage: &HostStorage) -> Facts {
     facts
 }
 
-/// A property that each device has, compared as one fact.
+/// A device property, compared as one fact with a value per device.
 struct Column {
     name: &'static str,
-    /// Separator between the values of several devices: a comma if values may contain spaces.
+    /// Separator between the values of multiple devices: a comma if values may contain spaces.
     /// Numbers are separated by spaces, which the web UI expects.
     separator: &'static str,
     applies: fn(&StorageDevice) -> bool,
@@ -117,8 +117,8 @@ fn has_queue(device: &StorageDevice) -> bool {
     device.kind != DeviceKind::Partition
 }
 
-/// Loop devices have the same identity: their number depends on which numbers were free, and the
-/// path of their backing file is the path of the target.
+/// All loop devices have the same identity: their number depends on which numbers were free, and
+/// the path of their backing file is the path of the target.
 fn identity(device: &StorageDevice) -> String {
     match &device.identity {
         _ if device.kind == DeviceKind::Loop => "loop".into(),

@@ -1,4 +1,4 @@
-//! The comparison and the fingerprint use every host fact and nothing else.
+//! Tests which host facts affect comparisons and fingerprints.
 
 use crate::{
     compare, fingerprint,
@@ -115,7 +115,7 @@ fn differences(assessment: &Assessment) -> Vec<String> {
 fn each_fact_is_compared() {
     let before = run(1, host(), "dm-0");
     let options = "/storage/mounts/0/options";
-    for (pointer, value, want) in [
+    for (pointer, value, expected) in [
         ("/kernel", json!("6.2"), "kernel!: 6.1 / 6.2"),
         (
             "/governor",
@@ -180,7 +180,7 @@ fn each_fact_is_compared() {
     ] {
         let after = changed(pointer, value);
         let found = assess([&before, &after]);
-        assert_eq!(differences(&found), [want]);
+        assert_eq!(differences(&found), [expected]);
         assert_eq!(
             found.comparability.level,
             ComparabilityLevel::WithDifferences
@@ -190,7 +190,7 @@ fn each_fact_is_compared() {
 }
 
 #[test]
-fn facts_without_an_effect_are_ignored() {
+fn harmless_facts_do_not_affect_fingerprints() {
     let before = run(1, host(), "dm-0");
     let kvm = json!({"spectre_v2": "Mitigation: Retpolines; STIBP: always-on", "itlb_multihit": "KVM: Mitigation: VMX disabled"});
     let mut renamed = storage();
@@ -240,7 +240,7 @@ fn loop_run(number: u32, has_storage: bool) -> Run {
 }
 
 #[test]
-fn number_of_a_loop_device_is_ignored() {
+fn loop_device_numbers_are_ignored() {
     for has_storage in [true, false] {
         let runs = [loop_run(1, has_storage), loop_run(12, has_storage)];
         let found = assess([&runs[0], &runs[1]]);
@@ -252,7 +252,7 @@ fn number_of_a_loop_device_is_ignored() {
 }
 
 #[test]
-fn disk_below_a_loop_device_is_compared() {
+fn disks_below_loop_devices_are_compared() {
     let before = loop_run(1, true);
     let mut after = loop_run(2, true);
     let storage = after.host_facts.as_mut().unwrap().storage.as_mut();
@@ -293,7 +293,7 @@ fn facts_of_earlier_versions_are_unknown() {
 }
 
 #[test]
-fn device_names_are_compared_if_nothing_else_was_recorded() {
+fn device_names_are_compared_if_storage_was_not_recorded() {
     let found = differences(&assess([&old_run("sda"), &run(2, host(), "sdb")]));
     assert!(found.contains(&"targets.device!: sda / sdb".to_owned()));
     assert_ne!(fingerprint(&old_run("sda")), fingerprint(&old_run("sdb")));
@@ -346,7 +346,7 @@ fn machines_are_identified_by_name_and_devices() {
 
 /// Another job may have extended the file: `size` and `offset` are the accessed region.
 #[test]
-fn job_fingerprints_do_not_depend_on_the_length_of_the_file() {
+fn job_fingerprints_ignore_the_file_length() {
     let fingerprint = |length, size| {
         let mut run = run(1, host(), "dm-0");
         let target = &mut run.resolved.as_mut().unwrap()[0].targets[0];

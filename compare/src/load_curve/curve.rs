@@ -12,8 +12,8 @@ pub(crate) struct Summary {
     pub state: CurveState,
     /// Highest sustained nominal rate below all overloaded rates.
     pub saturation: Option<f64>,
-    /// Lowest overloaded nominal rate. If the classes contradict each other, the upper end of the
-    /// range in which they do.
+    /// Lowest overloaded nominal rate. If classes contradict each other, the upper end of the
+    /// contradictory range.
     pub upper: Option<f64>,
     pub highest_sustained: Option<f64>,
 }
@@ -31,24 +31,24 @@ struct Rates {
 impl Rates {
     fn new(points: &[Point]) -> Self {
         let mut rates = Self::default();
-        let mut judged: Vec<(f64, PointClass)> = Vec::new();
+        let mut classified: Vec<(f64, PointClass)> = Vec::new();
         for point in points {
             match point.class() {
                 PointClass::Overloaded if point.is_limited_by_generator() => {
                     rates.generator.push(point.offered);
                 }
                 class @ (PointClass::Sustained | PointClass::Overloaded) => {
-                    judged.push((point.offered, class));
+                    classified.push((point.offered, class));
                 }
                 _ => {}
             }
         }
-        judged.sort_by(|a, b| a.0.total_cmp(&b.0));
-        for repeats in judged.chunk_by(|a, b| a.0.total_cmp(&b.0).is_eq()) {
-            let is = |class| repeats.iter().all(|(_, other)| *other == class);
-            let rates = if is(PointClass::Sustained) {
+        classified.sort_by(|a, b| a.0.total_cmp(&b.0));
+        for repeats in classified.chunk_by(|a, b| a.0.total_cmp(&b.0).is_eq()) {
+            let all_are = |class| repeats.iter().all(|(_, other)| *other == class);
+            let rates = if all_are(PointClass::Sustained) {
                 &mut rates.sustained
-            } else if is(PointClass::Overloaded) {
+            } else if all_are(PointClass::Overloaded) {
                 &mut rates.overloaded
             } else {
                 &mut rates.both

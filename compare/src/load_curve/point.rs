@@ -7,7 +7,7 @@ use leadline_protocol::{
 
 /// Minimum share of the arrivals that complete at a sustained rate.
 const MIN_RATIO: f64 = 0.98;
-/// If I/Os are due but the runner keeps a smaller share of its queue depth in flight, the runner
+/// If I/Os are due, but the runner keeps a smaller share of its queue depth in flight, the runner
 /// itself is the bottleneck.
 const MIN_DEPTH_SHARE: f64 = 0.9;
 /// If the runner is the bottleneck, an I/O spends more than this share of its latency (from the
@@ -42,10 +42,10 @@ pub(crate) struct Point {
 }
 
 impl Point {
-    /// Compares completed I/Os with arrivals instead of the nominal rate, because the number of
-    /// arrivals is random. The completed I/Os are the arrivals minus the growth of the backlog, so
-    /// two limits apply to this growth: up to 2 % is tolerated, and up to two standard deviations
-    /// are noise.
+    /// Classifies the run by the backlog's growth, which is the number of arrivals minus the number
+    /// of completed I/Os. The nominal rate is not used, because the number of arrivals is random.
+    /// Growth of up to 2 % of the arrivals is tolerated, and up to two standard deviations are
+    /// noise.
     pub(crate) fn class(&self) -> PointClass {
         if self.is_missing {
             return PointClass::Missing;

@@ -78,8 +78,8 @@ pub(crate) fn next(curve: &LoadCurve, planned: &[f64], points: &[Point]) -> Opti
         .iter()
         .any(|point| is_overloaded(point) && point.is_limited_by_generator());
     if summary.upper.is_none() && !is_limited {
-        let waiting = planned.iter().copied().find(|rate| runs_at(*rate) == 0);
-        return waiting.or_else(|| higher(curve, planned, points, &summary));
+        let pending = planned.iter().copied().find(|rate| runs_at(*rate) == 0);
+        return pending.or_else(|| higher(curve, planned, points, &summary));
     }
     bisected(curve, planned, points, &summary)
 }

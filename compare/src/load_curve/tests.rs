@@ -1,5 +1,5 @@
-//! Points and curves with their expected classes, by an author who had not seen the code, and
-//! curves of simulated devices.
+//! Points and curves, whose expected classes were written by an author who had not seen the code,
+//! and curves of simulated devices.
 
 mod devices;
 
@@ -87,18 +87,24 @@ fn runs_that_ended_early_are_overloaded() {
         backlog: vec![0, 1800, 1700, 2700, 3600],
         ..Point::default()
     };
-    let with = |change: fn(&mut Point)| {
+    let class_with = |change: fn(&mut Point)| {
         let mut point = cut_short.clone();
         change(&mut point);
         point.class()
     };
-    assert_eq!(with(|_| ()), PointClass::Overloaded);
-    assert_eq!(with(|point| point.is_missing = true), PointClass::Missing);
+    assert_eq!(class_with(|_| ()), PointClass::Overloaded);
     assert_eq!(
-        with(|point| point.is_disturbed = true),
+        class_with(|point| point.is_missing = true),
+        PointClass::Missing
+    );
+    assert_eq!(
+        class_with(|point| point.is_disturbed = true),
         PointClass::Disturbed
     );
-    assert_eq!(with(|point| point.completed = 9), PointClass::Inconsistent);
+    assert_eq!(
+        class_with(|point| point.completed = 9),
+        PointClass::Inconsistent
+    );
 }
 
 fn curve(rates: Option<Vec<u64>>) -> LoadCurve {
@@ -162,7 +168,7 @@ fn simulate_curve(curve: &LoadCurve, probe_iops: f64, capacity: f64) -> Vec<Poin
 }
 
 /// A device that completes 1,000 I/Os per second: at a nominal rate of 1,010, only 9,945 Poisson
-/// arrivals were due in 10 s, and were completed.
+/// arrivals were due in 10 s, and all of them completed.
 #[test]
 fn the_bracket_uses_actual_arrival_rates() {
     let run = |offered: f64, due: u64, backlog: [u64; 5]| Point {
@@ -208,7 +214,7 @@ fn a_slowly_growing_backlog_is_not_attributed_to_the_runner() {
 }
 
 #[test]
-fn a_rate_that_is_overloaded_twice_ends_the_increase() {
+fn rates_stop_increasing_after_a_repeated_overload() {
     let points = simulate_curve(&curve(None), 10_000.0, 9_700.0);
     let offered: Vec<f64> = points.iter().map(|point| point.offered).collect();
     let rising = [
@@ -236,7 +242,7 @@ fn a_coarse_bracket_is_bisected() {
 }
 
 #[test]
-fn a_curve_corrects_a_wrong_probe() {
+fn curves_correct_an_inaccurate_probe() {
     let down = simulate_curve(&curve(None), 100_000.0, 3_000.0);
     assert_eq!(summarize(&down).state, CurveState::Found, "{down:?}");
     let up = simulate_curve(&curve(None), 1_000.0, 2_000.0);

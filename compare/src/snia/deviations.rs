@@ -1,4 +1,4 @@
-//! Deviations of a test from the specification, each in a sentence.
+//! Deviations of a test from the specification, as sentences.
 
 use crate::{
     procedure_run::ProcedureRun,
@@ -35,7 +35,7 @@ impl Deviations {
     }
 }
 
-/// Deviations that follow from the settings. `jobs`: the resolved jobs of any run.
+/// Deviations that follow from the settings. `jobs`: the resolved jobs of any of the test's runs.
 pub fn planned(test: &SniaTest, jobs: &[ResolvedJob]) -> Vec<Deviation> {
     let mut found = Deviations(Vec::new());
     add_purge(test, &mut found);
@@ -46,7 +46,7 @@ pub fn planned(test: &SniaTest, jobs: &[ResolvedJob]) -> Vec<Deviation> {
     found.0
 }
 
-/// All deviations of a test so far.
+/// All deviations so far.
 pub(crate) fn deviations(
     test: &SniaTest,
     runs: &[Option<ProcedureRun>],
@@ -188,7 +188,7 @@ fn add_matrix(test: &SniaTest, found: &mut Deviations) {
             |(mix, block): &(u8, u64)| test.mixes.contains(mix) && test.blocks.contains(block);
         let measured = all.iter().filter(|cell| is_measured(cell)).count();
         let sentence = format!(
-            "The test measures {measured} of the {} cells of the specification, or measures them in a different order.",
+            "The test measures {measured} of the specification's {} cells, or measures them in a different order.",
             all.len()
         );
         found.add("matrix", sentence);
@@ -221,7 +221,7 @@ fn add_storage(runs: &[(SniaRun, &ProcedureRun)], found: &mut Deviations) {
         DeviceKind::Zram | DeviceKind::Ram | DeviceKind::Rom => found.add(
             "not_solid_state",
             format!(
-                "The specification applies to solid-state storage; {} is not.",
+                "The specification applies to solid-state storage, which {} is not.",
                 top.name
             ),
         ),

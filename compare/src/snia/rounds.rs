@@ -1,4 +1,4 @@
-//! The rounds of a test and what interrupted them.
+//! The rounds of a test, and their interruptions.
 
 use crate::{
     procedure_run::ProcedureRun,
@@ -37,7 +37,7 @@ struct Interruption {
     sentence: String,
 }
 
-/// The rounds with at least one completed run, in order.
+/// The rounds up to the last one with an ended run, in order.
 pub(crate) fn rounds(test: &SniaTest, runs: &[Option<ProcedureRun>]) -> Rounds {
     let mut rounds: Vec<Round> = Vec::new();
     let mut last_end_ms = None;

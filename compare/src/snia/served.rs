@@ -1,4 +1,4 @@
-//! Which layer served the I/Os of a run.
+//! Detects runs that were served by memory.
 
 use crate::procedure_run::ProcedureRun;
 use leadline_protocol::verdict::VerdictClass;

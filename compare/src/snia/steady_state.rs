@@ -11,7 +11,7 @@ use leadline_protocol::study::snia::{
 use leadline_stats::steady_state::{MeasurementWindow, last_window};
 
 const KIB: u64 = 1 << 10;
-/// Cells whose IOPS the specification tracks in the IOPS test: read percentage and block size.
+/// Cells that the specification tracks in the IOPS test: read percentage and block size.
 const IOPS_CELLS: [(u8, u64); 3] = [(0, 4 * KIB), (65, 64 * KIB), (100, 1024 * KIB)];
 
 pub(crate) struct Tracked {
@@ -21,8 +21,8 @@ pub(crate) struct Tracked {
     value: fn(&CellValue) -> Option<f64>,
 }
 
-/// The tracking variables of the specification that the test measures. If it measures none of them,
-/// its last cell is tracked.
+/// The specification's tracking variables that the test measures. If it measures none of them, its
+/// last cell is tracked.
 pub(crate) fn tracked(test: &SniaTest) -> Vec<Tracked> {
     let find = |(mix, block): (u8, u64)| {
         let mix = test.mixes.iter().position(|percent| *percent == mix)?;
@@ -45,7 +45,7 @@ pub(crate) fn tracked(test: &SniaTest) -> Vec<Tracked> {
         .collect()
 }
 
-/// Whether the test measures all variables of the specification.
+/// Whether the test measures all of the specification's tracking variables.
 pub(crate) fn tracks_all(test: &SniaTest) -> bool {
     let has = |(mix, block)| test.mixes.contains(&mix) && test.blocks.contains(&block);
     match test.test {

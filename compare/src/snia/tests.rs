@@ -1,5 +1,5 @@
-//! Sequences of rounds with their expected windows, by an author who had not seen the code, and a
-//! test whose runs are parsed like study runs.
+//! Round sequences, whose expected windows were written by an author who had not seen the code, and
+//! tests with parsed study runs.
 
 use crate::{
     group::ComparedRun,
@@ -49,7 +49,7 @@ fn cases(name: &str) -> Vec<Value> {
 }
 
 #[test]
-fn the_first_qualifying_window_ends_the_test() {
+fn first_steady_window_ends_the_test() {
     let test = test(&[0], &[4 * KIB]);
     for case in cases("windows") {
         let max = case["max_rounds"].as_u64().unwrap() as usize;
@@ -78,7 +78,7 @@ fn the_first_qualifying_window_ends_the_test() {
 }
 
 #[test]
-fn all_variables_must_be_steady_in_the_same_window() {
+fn variables_must_be_steady_in_the_same_window() {
     let cells = [
         "rnd_1024k_rw100",
         "",
@@ -94,16 +94,16 @@ fn all_variables_must_be_steady_in_the_same_window() {
     for case in cases("variables") {
         let count = case["rnd_4k_rw0"].as_array().unwrap().len();
         let mut rounds = Rounds::default();
-        let mut only = Rounds::default();
+        let mut single = Rounds::default();
         for round in 0..count {
             let values = cells.map(|cell| Some(value(case[cell][round].as_f64().unwrap_or(1.0))));
-            only.push(vec![values[8]], false);
+            single.push(vec![values[8]], false);
             rounds.push(values.to_vec(), false);
         }
         let at = |window: Option<Window>| window.map(|window| u64::from(window.last));
         let all = first_window(&test(&[100, 65, 0], &blocks), &rounds);
         assert_eq!(at(all), case["steady_at_round"].as_u64(), "{case}");
-        let one = first_window(&test(&[0], &[4 * KIB]), &only);
+        let one = first_window(&test(&[0], &[4 * KIB]), &single);
         let expected = case["steady_at_round_if_only_4k_rw0"].as_u64();
         assert_eq!(at(one), expected, "{case}");
     }
@@ -147,7 +147,7 @@ fn series(iops: &[f64]) -> Vec<Run> {
 }
 
 #[test]
-fn steady_state_ends_the_test_and_keeps_its_deviations() {
+fn steady_tests_list_their_deviations() {
     let test = test(&[0], &[4 * KIB]);
     let runs = series(&[2000.0, 1000.0, 1010.0, 990.0, 1000.0, 1005.0]);
     let found = results(&test, &inputs(&runs));

@@ -3,7 +3,7 @@
 use leadline_protocol::study::snia::results::RoundRange;
 use std::ops::Range;
 
-/// Rounds in the measurement window.
+/// Number of rounds in the measurement window.
 pub(crate) const WINDOW: usize = leadline_stats::steady_state::WINDOW;
 
 /// Five consecutive rounds.

@@ -1,4 +1,4 @@
-//! Runs that are excluded from the statistics do not affect comparability.
+//! Excluded runs do not affect comparability.
 
 use super::{STEADY, compare_runs, members, run, scaled};
 use leadline_protocol::{
@@ -67,7 +67,7 @@ fn change(assessment: &Assessment) -> (u64, u64, bool) {
 }
 
 #[test]
-fn cancelled_runs_do_not_change_the_host() {
+fn cancelled_runs_do_not_affect_comparability() {
     let mut a = group(&STEADY, 1);
     let mut b = group(&scaled(0.95), 101);
     a.push(cancelled(11));
@@ -115,7 +115,7 @@ fn sentences_state_the_number_of_pairs() {
 }
 
 #[test]
-fn one_shared_block_does_not_replace_the_other_runs() {
+fn groups_that_share_one_block_are_not_paired() {
     let a = group(&STEADY, 1);
     let b = group(&scaled(0.9), 101);
     let mut later = members(&b, true);

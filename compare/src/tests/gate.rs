@@ -1,4 +1,4 @@
-//! Conditions under which a gate does not pass although its numbers meet the rules.
+//! Conditions under which a gate does not pass, even though its numbers meet the rules.
 
 use super::{members, run, scaled};
 use crate::{

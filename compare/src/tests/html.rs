@@ -1,4 +1,4 @@
-//! Contents of the HTML file of a comparison, for readers who have only this file.
+//! Tests that a comparison's HTML file is complete without other sources.
 
 use super::{STEADY, compare, compare_groups, compare_runs, members, run, scaled};
 use crate::export::html::render;

@@ -1,4 +1,4 @@
-//! Results of fio with and without `lat_percentiles`.
+//! fio results with and without `lat_percentiles`.
 
 use super::{members, run, scaled};
 use crate::group::Group;
@@ -9,7 +9,7 @@ use leadline_protocol::{
 };
 use std::collections::BTreeMap;
 
-/// Ten results of fio with percentiles of this latency. Submission takes `slat_ns` of 10 ns.
+/// Ten fio results with percentiles of this latency. Submission takes `slat_ns` of 10 ns.
 fn runs(first: u64, of: LatencyKind, slat_ns: f64) -> Vec<Run> {
     let runs = (first..).zip(scaled(1.0)).map(|(number, iops)| {
         let mut run = run(number, iops, "unknown", "6.1");
@@ -61,7 +61,7 @@ fn total_and_completion_latencies_are_not_compared() {
 }
 
 #[test]
-fn equal_and_nearly_equal_latencies_are_compared() {
+fn latencies_with_negligible_submission_are_compared() {
     let total = runs(1, LatencyKind::Lat, 2.0);
     let other = runs(101, LatencyKind::Lat, 2.0);
     assert_eq!(p50(&total, &other).verdict, Some(ChangeVerdict::Equivalent));

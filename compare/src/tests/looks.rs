@@ -81,9 +81,9 @@ fn every_metric_must_be_decided() {
     assert_eq!(undecided.changes[1].percent, None);
 }
 
-/// The smallest p-value of 7 pairs is 1.6 %.
+/// The smallest possible p-value of 7 pairs is 1.6 %.
 #[test]
-fn a_look_spends_its_share_of_the_error() {
+fn looks_use_their_own_confidence_level() {
     let fixed = UntilDecided {
         looks: vec![PlannedLook {
             pairs: 7,
@@ -104,7 +104,7 @@ fn a_look_spends_its_share_of_the_error() {
 }
 
 #[test]
-fn steps_that_are_not_comparable_are_not_decided() {
+fn incomparable_steps_are_not_decided() {
     let until = until(&["read_iops"], 10);
     let (a, mut b) = (runs(&STEADY, 1), runs(&scaled(0.5), 101));
     b.iter_mut()
@@ -140,7 +140,7 @@ fn blocks_with_a_failed_run_are_excluded() {
 }
 
 #[test]
-fn a_single_run_from_another_layer_does_not_prevent_a_decision() {
+fn single_run_served_by_another_layer_is_ignored() {
     let until = until(&["read_iops"], 10);
     let (a, mut b) = (runs(&STEADY[..7], 1), runs(&scaled(0.9)[..7], 101));
     b[3] = run(104, 900.0, "page_cache", "6.1");
@@ -149,7 +149,7 @@ fn a_single_run_from_another_layer_does_not_prevent_a_decision() {
 }
 
 #[test]
-fn comparisons_use_the_level_and_the_blocks_of_the_last_look() {
+fn comparisons_use_the_level_and_blocks_of_the_last_look() {
     let until = until(&["read_iops"], 10);
     let (a, b) = (runs(&STEADY, 1), runs(&scaled(0.9), 101));
     let mut compared = groups(&a, &b);
@@ -185,10 +185,10 @@ fn comparisons_use_the_level_and_the_blocks_of_the_last_look() {
     );
 }
 
-/// If the metrics of the study were corrected together with all other metrics, the study could end
-/// with a decision that the comparison of its steps does not confirm.
+/// If the study's metrics were corrected together with all other metrics, the study could end with
+/// a decision that the comparison of its steps does not confirm.
 #[test]
-fn the_metrics_of_the_study_are_corrected_separately() {
+fn study_metrics_are_corrected_separately() {
     let (a, b) = (runs(&STEADY[..7], 1), runs(&scaled(0.9)[..7], 101));
     let verdict = |primary: &[&str]| {
         let level = Level {

@@ -1,4 +1,4 @@
-//! Groups that cannot be compared do not affect other groups.
+//! Groups that are not comparable do not affect other groups.
 
 use super::{STEADY, change, compare_runs, members, run, scaled};
 use leadline_protocol::{
@@ -100,7 +100,7 @@ fn other_groups_stay_comparable() {
 }
 
 #[test]
-fn an_obstacle_of_the_baseline_is_stated_once() {
+fn baseline_obstacle_is_stated_once() {
     let failed: Vec<Run> = group(1.0, 1, "6.1")
         .into_iter()
         .map(|mut run| {

@@ -4,7 +4,7 @@ use super::{compare_runs, exclusions::job, members, report, run};
 use leadline_protocol::run::Run;
 use serde_json::json;
 
-/// Reads with a limit per worker; two workers.
+/// A read job with two workers and a limit per worker.
 fn limited(number: u64, rate_iops: Option<u64>, iops: f64) -> Run {
     let mut limited = job();
     limited.numjobs = 2;
@@ -26,7 +26,7 @@ fn reasons(before: &Run, after: &Run) -> Vec<String> {
 }
 
 #[test]
-fn different_limits_that_were_reached_explain_a_change() {
+fn different_reached_limits_are_reported() {
     let before = limited(1, Some(2000), 4000.0);
     let after = limited(2, Some(1910), 3819.0);
     assert_eq!(
@@ -38,7 +38,7 @@ fn different_limits_that_were_reached_explain_a_change() {
 }
 
 #[test]
-fn equal_limits_that_were_reached_are_reported() {
+fn equal_reached_limits_are_reported() {
     let reasons = reasons(
         &limited(1, Some(2000), 4000.0),
         &limited(2, Some(2000), 3999.0),
@@ -75,7 +75,7 @@ fn a_disturbed_run_does_not_hide_the_limits() {
 }
 
 #[test]
-fn limits_that_were_not_reached_do_not_explain_a_change() {
+fn unreached_limits_are_not_reported() {
     let before = limited(1, Some(2000), 4000.0);
     assert!(reasons(&before, &limited(2, Some(2000), 3000.0)).is_empty());
     assert!(reasons(&before, &limited(2, None, 3000.0)).is_empty());

@@ -1,4 +1,4 @@
-//! Undecided changes state how many more repeats would decide them.
+//! Tests how many more repeats an undecided change requires.
 
 use super::{STEADY, change, compare_groups};
 use leadline_protocol::compare::{Change, ChangeVerdict};
@@ -73,7 +73,7 @@ fn no_repeat_count_if_the_spread_is_too_large() {
 }
 
 #[test]
-fn correction_is_the_reason_if_it_prevents_the_verdict() {
+fn reason_mentions_a_correction_that_prevents_a_verdict() {
     let a = &NOISY[..8];
     let b: Vec<f64> = a
         .iter()

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 #[test]
 #[ignore = "only measures"]
-fn time_of_comparisons() {
+fn comparison_time() {
     for runs_per_group in [20, 50] {
         for paired in [true, false] {
             let group = |first: u64| -> Vec<Run> {

@@ -1,11 +1,11 @@
-//! Points, change points and states of series.
+//! Points, change points and states of trends.
 
 use super::{compare_runs, members, run};
 use crate::trend::{
     changes::changes,
     hosts::Hosts,
     points::{Point, SeriesRun, count_excluded, points},
-    state::{newest_group, of_comparison},
+    state::{newest_group, state_from_comparison},
     values::RunValues,
 };
 use leadline_protocol::{
@@ -91,7 +91,7 @@ fn runs_are_grouped_by_study_step_or_day() {
 }
 
 #[test]
-fn a_changed_host_starts_a_point() {
+fn host_change_starts_a_new_point() {
     let on = |host: &str, number| SeriesRun {
         host_fingerprint: host.into(),
         ..series_run(number, 1, 1.0)
@@ -131,7 +131,7 @@ fn runs_are_excluded_with_a_reason() {
 }
 
 #[test]
-fn a_disturbance_of_most_runs_is_a_property_of_the_test() {
+fn frequent_disturbances_are_properties_of_the_test() {
     let mut runs = days(&[1.0, 2.0, 3.0]);
     runs[0] = disturbed(runs[0].clone());
     assert!(described(&runs)[0].runs.is_empty());
@@ -186,7 +186,7 @@ fn short_constant_and_empty_series_have_no_changes() {
 }
 
 #[test]
-fn kernel_update_is_marked() {
+fn kernel_and_verdict_changes_are_listed() {
     let hosts = [run(1, 1.0, "device", "6.1"), run(2, 1.0, "device", "6.8")];
     let mut hosts: Vec<_> = ["a", "b"]
         .into_iter()
@@ -213,7 +213,7 @@ fn kernel_update_is_marked() {
 }
 
 #[test]
-fn newest_group_includes_earlier_single_runs() {
+fn newest_group_includes_earlier_runs() {
     let runs = days(&[1.0; 15]);
     let newest = |runs: &[SeriesRun], baseline: &[u64]| newest_group(&points(runs), baseline);
     assert_eq!(newest(&runs, &[1]).unwrap(), Vec::from_iter(6..=15));
@@ -258,7 +258,7 @@ fn state(baseline: &[Run], newest: &[Run]) -> TrendState {
         ("baseline", members(baseline, false)),
         ("newest", members(newest, false)),
     ];
-    of_comparison(&compare_runs(&groups), vec![]).state
+    state_from_comparison(&compare_runs(&groups), vec![]).state
 }
 
 fn runs(first: u64, count: u64, iops: f64, class: &str) -> Vec<Run> {
@@ -294,7 +294,7 @@ fn noise(state: &mut u64) -> f64 {
     (0..12).map(|_| uniform()).sum::<f64>() - 6.0
 }
 
-/// Prints the figures of docs/comparison.md.
+/// Prints the figures in docs/comparison.md.
 #[test]
 fn false_change_points_are_rare() {
     for (spread, limit) in [(0.01, 0.0), (0.05, 0.06)] {

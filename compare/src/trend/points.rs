@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashMap};
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// A run of a series. The run has ended.
+/// A run in a series. It has ended.
 #[derive(Clone, Debug)]
 pub struct SeriesRun {
     pub number: u64,
@@ -28,7 +28,7 @@ pub struct SeriesRun {
     pub values: Option<RunValues>,
 }
 
-/// A group of runs of a series.
+/// A group of runs in a series.
 #[derive(Clone, Debug)]
 pub struct Point<'a> {
     /// Ordered by number. Not empty.
@@ -48,7 +48,7 @@ pub struct Exclusion {
     pub reason: String,
 }
 
-/// Where a run comes from. Only runs with the same origin can be in the same point.
+/// Origin of a run. Only runs with the same origin can be in the same point.
 #[derive(Eq, Hash, PartialEq)]
 enum Origin {
     Step(u64, u32),
@@ -159,7 +159,7 @@ impl<'a> Point<'a> {
 pub fn points(runs: &[SeriesRun]) -> Vec<Point<'_>> {
     let properties = properties(runs);
     let mut points: Vec<Point> = Vec::new();
-    // Index of the last point of each origin.
+    // Index of the newest point with each origin.
     let mut open: HashMap<Origin, usize> = HashMap::new();
     for run in runs {
         let fits = |index: &&usize| {
@@ -193,7 +193,7 @@ pub fn properties(runs: &[SeriesRun]) -> Vec<&str> {
     frequent.map(|(code, _)| code).collect()
 }
 
-/// Numbers of excluded runs, by reason, most frequent first.
+/// Counts excluded runs by reason, most frequent first.
 pub fn count_excluded(points: &[TrendPoint]) -> Vec<LeftOutCount> {
     let mut counts: Vec<LeftOutCount> = Vec::new();
     for LeftOutRun { kind, reason, .. } in points.iter().flat_map(|point| &point.left_out) {

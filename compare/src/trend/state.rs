@@ -1,5 +1,5 @@
-//! The state of a series relative to its baseline. The comparison itself is the same as for all
-//! other groups.
+//! The state of a series relative to its baseline. The comparison itself is the same as between any
+//! two groups.
 
 use crate::{
     answer::HEADLINES,
@@ -10,8 +10,8 @@ use leadline_protocol::{
     trend::{LeftOutKind, MetricState, SeriesState, TrendState},
 };
 
-/// Runs outside studies are added to the newest group until it has this many runs, which is enough
-/// for a verdict on all metrics unless there is too much noise.
+/// Earlier runs outside studies are added to the newest group until it has this many runs, which is
+/// enough for a verdict on all metrics unless the results are too noisy.
 const MIN_RUNS: usize = 10;
 
 /// Returns the runs to compare with the baseline, or the state of the series if there are none.
@@ -26,12 +26,12 @@ pub fn newest_group(points: &[Point], baseline: &[u64]) -> Result<Vec<u64>, Seri
     };
     let Some(newest) = points.iter().rfind(is_measured) else {
         let reason = "There are no complete runs after the baseline.";
-        return Err(without_comparison(TrendState::Undecided, reason));
+        return Err(state_without_comparison(TrendState::Undecided, reason));
     };
     let runs = runs_after(newest, baseline);
     if runs.is_empty() {
         let reason = exclusion_reason(newest);
-        return Err(without_comparison(TrendState::NotComparable, reason));
+        return Err(state_without_comparison(TrendState::NotComparable, reason));
     }
     if newest.first().step.is_some() {
         return Ok(runs);
@@ -88,7 +88,7 @@ fn exclusion_reason(point: &Point) -> String {
 }
 
 /// The state of a series whose newest group was not compared.
-pub fn without_comparison(state: TrendState, reason: impl Into<String>) -> SeriesState {
+pub fn state_without_comparison(state: TrendState, reason: impl Into<String>) -> SeriesState {
     SeriesState {
         state,
         reason: reason.into(),
@@ -97,14 +97,14 @@ pub fn without_comparison(state: TrendState, reason: impl Into<String>) -> Serie
     }
 }
 
-/// The state of the second group of a comparison, whose first group is the baseline.
-pub fn of_comparison(assessment: &Assessment, runs: Vec<u64>) -> SeriesState {
+/// The state of the second group in a comparison. The first group is the baseline.
+pub fn state_from_comparison(assessment: &Assessment, runs: Vec<u64>) -> SeriesState {
     let metrics = assessment.metrics.iter().filter_map(metric_state);
     let metrics = Vec::from_iter(metrics);
     let headlines = || metrics.iter().filter(|metric| metric.is_headline);
     let has = |state| headlines().any(|metric| metric.state == state);
     let is_comparable = assessment.comparability.level != ComparabilityLevel::NotComparable;
-    let is_comparable = is_comparable && !is_served_by_other_layers(assessment);
+    let is_comparable = is_comparable && !is_served_by_different_layers(assessment);
     let state = if !is_comparable {
         TrendState::NotComparable
     } else if has(TrendState::Regressed) {
@@ -132,7 +132,7 @@ pub fn of_comparison(assessment: &Assessment, runs: Vec<u64>) -> SeriesState {
     }
 }
 
-/// Capitalizes a sentence, whose first word can be the label of a group.
+/// Capitalizes a sentence, which may start with a group label.
 fn capitalized(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().into_iter().flat_map(char::to_uppercase);
@@ -141,7 +141,7 @@ fn capitalized(text: &str) -> String {
 
 /// Whether the layers that served the runs of the two groups are disjoint. In that case, a change
 /// shows only whether the cache was used.
-fn is_served_by_other_layers(assessment: &Assessment) -> bool {
+fn is_served_by_different_layers(assessment: &Assessment) -> bool {
     let runs = assessment.groups[0].runs.len();
     let mut verdicts = assessment
         .result_differences

@@ -1,11 +1,11 @@
-//! The values of a run that a trend uses, so that it does not have to read reports.
+//! The run values that trends use, so that trends do not have to read reports.
 
 use leadline_protocol::{finding::Finding, metrics::METRICS, report::Report};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Findings that show that something other than the test and the host's settings changed the
-/// result. Findings about settings, such as the CPU frequency governor, are host facts.
+/// Findings about influences other than the test and the host's settings. Settings, such as the CPU
+/// frequency governor, are host facts.
 pub(crate) const DISTURBANCES: &[&str] = &[
     "busy_at_start",
     "busy_host",

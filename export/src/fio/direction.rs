@@ -62,7 +62,7 @@ impl Priority {
     }
 }
 
-/// Throughput over time is only known for the whole run, so it is included only if the run has one
+/// Throughput over time is known only for the whole run, so it is included only if the run has one
 /// job.
 pub(super) struct DirectionInput<'a> {
     pub(super) stats: &'a DirectionStats,

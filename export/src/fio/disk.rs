@@ -60,7 +60,7 @@ impl Disk {
         }
     }
 
-    /// Leaves the time with I/O in flight, in ms, in `util`; [`disks`] converts it to a percentage.
+    /// Adds the time with I/O in flight, in ms, to `util`; [`disks`] converts it to a percentage.
     fn add(&mut self, reading: &Reading) {
         let difference = |count: fn(&DeviceCounts) -> u64| {
             count(&reading.end).saturating_sub(count(&reading.start))

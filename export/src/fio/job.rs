@@ -21,7 +21,7 @@ pub(super) struct Job {
     jobname: String,
     /// Jobs of one run start together and are one group.
     groupid: u32,
-    /// errno of the first failed I/O; 0 without errors.
+    /// errno of the job's failure; 0 without errors.
     error: i32,
     eta: u64,
     /// In seconds, including the time before the measured window.
@@ -55,7 +55,7 @@ struct Usage {
     minf: u64,
 }
 
-/// Percentages of the job's run time, summed over all workers.
+/// Percentages of the job's runtime, summed over all workers.
 pub(super) struct CpuShares {
     pub(super) user: f64,
     pub(super) system: f64,
@@ -175,7 +175,7 @@ fn runtime_ms(job: &JobReport) -> f64 {
     job.duration_ms * f64::from(job.workers)
 }
 
-/// The errno(3) that fio reports for a job with this failure; 0 for a successful job.
+/// Returns the errno(3) that fio would report for the job; 0 for a successful job.
 pub(super) fn error_number(report: &Report, job: &JobReport) -> i32 {
     let first = report.errors.first.as_ref();
     let failed_io = first.filter(|error| error.job == job.name);

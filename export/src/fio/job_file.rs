@@ -10,8 +10,8 @@ use leadline_protocol::{
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
-/// Options that fio does not have, or that have a different meaning in fio.
-const OWN_OPTIONS: &[&str] = &[
+/// Options that fio does not support, or that have a different meaning in fio.
+const LEADLINE_OPTIONS: &[&str] = &[
     "cache_state",
     "drop_caches",
     "file_state",
@@ -24,17 +24,17 @@ const OWN_OPTIONS: &[&str] = &[
     "spin",
 ];
 
-/// Option values that fio does not have, as pairs of an option and a value.
-const OWN_VALUES: &[(&str, &str)] = &[
+/// Option values that fio does not support, as pairs of option and value.
+const LEADLINE_VALUES: &[(&str, &str)] = &[
     ("fallocate", "written"),
     ("iomem", "thp"),
     ("ioengine", "io_uring_nop"),
     ("mem", "thp"),
 ];
 
-/// Comment characters and line breaks, at which fio ends the line, and environment variables and
-/// keywords, which it replaces. fio has no syntax to escape them.
-const REPLACED_BY_FIO: &[&str] = &["#", ";", "${", "$ncpus", "$mb_memory", "$pagesize", "\n"];
+/// Text that fio interprets in option values: it ends the line at comment characters and line
+/// breaks, and replaces environment variables and keywords. fio has no syntax to escape them.
+const INTERPRETED_BY_FIO: &[&str] = &["#", ";", "${", "$ncpus", "$mb_memory", "$pagesize", "\n"];
 
 /// Options that determine which files are accessed. A job file cannot omit them.
 const NAMING_OPTIONS: &[&str] = &["filename", "directory", "name"];
@@ -43,11 +43,11 @@ const NAMING_OPTIONS: &[&str] = &["filename", "directory", "name"];
 type Options = Vec<(String, String)>;
 
 /// Writes jobs as a fio job file. Engines are explicit, because fio's default differs. Paths are
-/// absolute if they are known (`resolved` is not empty). Options that fio does not have are listed
-/// in a comment.
+/// absolute if they are known (`resolved` is not empty). Options that fio does not support are
+/// listed in a comment.
 ///
 /// # Errors
-/// One problem per path that a job file cannot contain: fio would access other files.
+/// Returns one problem per path that a job file cannot contain: fio would access a different file.
 pub fn job_file(requested: &[Value], resolved: &[ResolvedJob]) -> Result<String, Vec<Problem>> {
     let mut text = String::new();
     let mut sections = Vec::new();
@@ -56,12 +56,14 @@ pub fn job_file(requested: &[Value], resolved: &[ResolvedJob]) -> Result<String,
     for (index, job) in requested.iter().enumerate() {
         let job = canonical(job);
         let name = find(&job, "name").unwrap_or("job").to_owned();
-        let (own, kept): (Options, Options) = job.into_iter().partition(is_own);
+        let (unsupported, supported): (Options, Options) =
+            job.into_iter().partition(is_unsupported);
         omitted.extend(
-            own.iter()
+            unsupported
+                .iter()
                 .map(|(option, value)| printable(&format!("{name}: {option}={value}"))),
         );
-        let options = fio_options(kept, &own, resolved.get(index));
+        let options = fio_options(supported, &unsupported, resolved.get(index));
         problems.extend(unwritable_paths(index, &name, &options));
         sections.push((section_name(&name), options));
     }
@@ -75,11 +77,12 @@ pub fn job_file(requested: &[Value], resolved: &[ResolvedJob]) -> Result<String,
     Ok(text)
 }
 
-fn is_replaced_by_fio(text: &str) -> bool {
-    REPLACED_BY_FIO.iter().any(|part| text.contains(part))
+fn is_interpreted_by_fio(text: &str) -> bool {
+    INTERPRETED_BY_FIO.iter().any(|part| text.contains(part))
 }
 
-/// Without a file name, fio names the files after the job.
+/// Returns a problem per path that fio would replace. Without `filename`, fio names files after the
+/// job.
 fn unwritable_paths<'a>(
     index: usize,
     name: &'a str,
@@ -88,7 +91,7 @@ fn unwritable_paths<'a>(
     let paths = options.iter();
     let paths = paths.filter(|(option, _)| NAMING_OPTIONS.contains(&option.as_str()));
     let paths = paths.map(|(option, path)| (option.as_str(), path.as_str()));
-    let paths = paths.filter(|(_, path)| is_replaced_by_fio(path));
+    let paths = paths.filter(|(_, path)| is_interpreted_by_fio(path));
     let is_file_name = find(options, "filename").is_none() && section_name(name) != name;
     paths
         .chain(is_file_name.then_some(("name", name)))
@@ -100,11 +103,11 @@ fn unwritable_paths<'a>(
         })
 }
 
-/// Brackets end a section name, and a section whose name starts with `global` defines no job
-/// (`strncmp` in `__parse_jobs_ini`).
+/// Replaces text that fio would interpret. Brackets end a section name, and a section whose name
+/// starts with `global` defines no job (`strncmp` in `__parse_jobs_ini`).
 fn section_name(name: &str) -> String {
     let mut name = name.replace(['[', ']'], "_");
-    for part in REPLACED_BY_FIO {
+    for part in INTERPRETED_BY_FIO {
         name = name.replace(part, "_");
     }
     if name.starts_with("global") {
@@ -113,7 +116,7 @@ fn section_name(name: &str) -> String {
     name
 }
 
-/// Replaces aliases with the main names of the options, and removes null values.
+/// Replaces aliases with the options' main names, and removes null values.
 fn canonical(job: &Value) -> Options {
     let empty = Map::new();
     let job = job.as_object().unwrap_or(&empty);
@@ -136,10 +139,10 @@ fn fio_text(name: &str, text: String) -> String {
     }
 }
 
-fn is_own((option, value): &(String, String)) -> bool {
-    OWN_OPTIONS.contains(&option.as_str())
-        || OWN_VALUES.contains(&(option.as_str(), value.as_str()))
-        || (is_replaced_by_fio(value) && !NAMING_OPTIONS.contains(&option.as_str()))
+fn is_unsupported((option, value): &(String, String)) -> bool {
+    LEADLINE_OPTIONS.contains(&option.as_str())
+        || LEADLINE_VALUES.contains(&(option.as_str(), value.as_str()))
+        || (is_interpreted_by_fio(value) && !NAMING_OPTIONS.contains(&option.as_str()))
 }
 
 fn find<'a>(options: &'a Options, name: &str) -> Option<&'a str> {
@@ -147,11 +150,15 @@ fn find<'a>(options: &'a Options, name: &str) -> Option<&'a str> {
     found.map(|(_, value)| value.as_str())
 }
 
-fn fio_options(mut options: Options, own: &Options, resolved: Option<&ResolvedJob>) -> Options {
+fn fio_options(
+    mut options: Options,
+    unsupported: &Options,
+    resolved: Option<&ResolvedJob>,
+) -> Options {
     options.retain(|(option, _)| option != "name");
     if find(&options, "ioengine").is_none() {
         // Jobs without I/O use fio's null engine.
-        let engine = if find(own, "ioengine").is_some() {
+        let engine = if find(unsupported, "ioengine").is_some() {
             "null"
         } else {
             "io_uring"
@@ -200,7 +207,7 @@ fn set(options: &mut Options, name: &str, value: String) {
     }
 }
 
-/// Options that all jobs share go to `[global]`.
+/// Moves options that all jobs share to `[global]`.
 fn write_sections(text: &mut String, sections: Vec<(String, Options)>) {
     let is_shared = |option: &(String, String)| {
         sections.len() > 1 && sections.iter().all(|(_, options)| options.contains(option))

@@ -1,4 +1,4 @@
-//! `job options`: the options of a job as strings.
+//! `job options`: a job's options as strings.
 
 use leadline_protocol::{job::OptionDoc, plan::job::ResolvedJob};
 use serde_json::{Map, Value};

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 const UPPER_LIMITS: [u64; 10] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
 /// The highest limit of `latency_ms`; latencies at or above it are counted as `>=2000`.
 const LAST_LIMIT_MS: u64 = 2000;
-/// fio rounds smaller percentages up, so that rare I/Os remain visible.
+/// As in fio, smaller percentages are rounded up to this value, so that rare I/Os remain visible.
 const MIN_PERCENTAGE: f64 = 0.01;
 
 /// Percentages of I/Os. Each entry counts the I/Os below its limit that are not counted by the
@@ -26,12 +26,12 @@ impl LatencyBins {
         let buckets = directions.map(|direction| &direction.clat_ns.buckets);
         for (bucket, count) in buckets.into_iter().flatten() {
             let ns = histogram::midpoint_of(*bucket as usize);
-            let cell = match ns {
+            let bin = match ns {
                 0..1_000 => &mut counts.0[position(ns)],
                 1_000..1_000_000 => &mut counts.1[position(ns / 1_000)],
                 _ => &mut counts.2[position(ns / 1_000_000)],
             };
-            *cell = cell.saturating_add(*count);
+            *bin = bin.saturating_add(*count);
         }
         let total = job.read.ios + job.write.ios + job.trim.ios;
         Self {

@@ -13,7 +13,7 @@ use std::fmt::Write;
 
 /// Number of fio's histogram buckets. Leadline has the same buckets, and more above them.
 const FIO_BUCKETS: usize = 1856;
-/// With `log_prio`: priority of I/Os that have no priority of their own.
+/// With `log_prio`: priority of I/Os without an explicit priority.
 const NO_PRIORITY: &str = "0x0000";
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -32,7 +32,7 @@ pub enum LogKind {
 }
 
 impl LogKind {
-    /// The logs that samples can provide for a whole run.
+    /// Logs of a whole run that can be derived from samples.
     pub const OF_RUN: [Self; 4] = [
         Self::Bandwidth,
         Self::Iops,
@@ -78,13 +78,13 @@ pub struct LogFormat {
     pub has_offset: bool,
     /// `log_prio`: the priority is hexadecimal.
     pub has_priority: bool,
-    /// `log_hist_coarseness`: binary logarithm of the number of buckets that are added together.
+    /// `log_hist_coarseness`: log2 of the number of buckets that are merged into one.
     pub coarseness: u32,
 }
 
 impl LogFormat {
     /// Returns the timestamp of a log line of this type; `None` for other text. `line` has no line
-    /// end.
+    /// terminator.
     pub fn time_of(&self, kind: LogKind, line: &str) -> Option<u64> {
         let mut cells = line.split(", ");
         let time = number(cells.next()?)?;
@@ -96,11 +96,11 @@ impl LogFormat {
         }
         number(cells.next()?)?;
         let is_direction = is_direction(cells.next()?);
-        (is_direction && cells.eq(self.positions())).then_some(time)
+        (is_direction && cells.eq(self.constant_columns())).then_some(time)
     }
 
     /// The columns for block size, offset and priority. As in fio, they are 0 for averages.
-    fn positions(&self) -> impl Iterator<Item = &'static str> {
+    fn constant_columns(&self) -> impl Iterator<Item = &'static str> {
         let zeros = 1 + usize::from(self.has_offset);
         let priority = if self.has_priority { NO_PRIORITY } else { "0" };
         std::iter::repeat_n("0", zeros).chain([priority])
@@ -159,15 +159,15 @@ impl Window<'_> {
             }
             _ => mean_ns(self.latencies),
         };
-        let positions: Vec<&str> = format.positions().collect();
-        format!("{time}, {value}, {direction}, {}", positions.join(", "))
+        let columns: Vec<&str> = format.constant_columns().collect();
+        format!("{time}, {value}, {direction}, {}", columns.join(", "))
     }
 }
 
 /// Formats the lines of one log of a run.
 pub struct Log {
     kind: LogKind,
-    /// Start of the measured window, in the time of the samples.
+    /// Start of the measured window, on the samples' time axis.
     start_ms: Option<f64>,
 }
 

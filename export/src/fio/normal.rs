@@ -1,5 +1,5 @@
-//! `--output-format=normal`: fio's text. I/O depth distributions are omitted, because they are not
-//! counted.
+//! `--output-format=normal`: fio's human-readable output. I/O depth distributions are omitted,
+//! because they are not recorded.
 
 use crate::{
     FinishedRun,

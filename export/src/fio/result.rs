@@ -1,5 +1,5 @@
 //! Reads JSON results from fio 3 (`--output-format=json` or `json+`) as reports. Numbers that fio
-//! does not report are missing, as are the verdict and the facts about the host.
+//! does not report are missing, as are the verdict and the host facts.
 
 mod clones;
 mod contradictions;
@@ -13,7 +13,7 @@ mod stats;
 
 pub use document::{MAX_JOBS, check_fields};
 pub use error::ResultError;
-pub use output::{Found, in_text};
+pub use output::{FoundResult, find_result};
 
 use contradictions::Expected;
 use document::Jobs;
@@ -54,7 +54,7 @@ pub struct FioResult {
     /// Options of each job, with fio's names and values. Clones of a job have one entry.
     pub jobs: Vec<Value>,
     pub workload: WorkloadSummary,
-    /// Why the jobs failed; `None` if all were successful.
+    /// Why the jobs failed; `None` if all succeeded.
     pub failure: Option<String>,
 }
 
@@ -182,8 +182,8 @@ fn check_directions(document: &Value, jobs: &Jobs) -> Result<(), ResultError> {
     Ok(())
 }
 
-/// Failed I/Os after which the job continued (`continue_on_error`). The I/O that ended a job is not
-/// counted, because exceeding a limit such as `max_latency` is also an error.
+/// Number of failed I/Os after which the job continued (`continue_on_error`). The I/O that ended a
+/// job is not counted, because a violated limit, such as `max_latency`, is also an error.
 fn failed_ios(index: usize, job: &Value) -> Result<u64, ResultError> {
     match &job["total_err"] {
         Value::Null => Ok(0),

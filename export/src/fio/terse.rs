@@ -15,7 +15,7 @@ use crate::{
 use leadline_protocol::report::{JobReport, stats::LatencyStats};
 
 const FORMAT_VERSION: &str = "3";
-/// Number of I/O depths whose shares fio prints.
+/// Number of I/O depth buckets that fio prints.
 const DEPTHS: usize = 7;
 /// Number of percentiles that fio prints.
 const PERCENTILES: usize = 20;

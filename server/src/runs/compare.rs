@@ -13,7 +13,7 @@ use crate::{
 use futures_util::future::try_join_all;
 use leadline_compare::{
     MAX_RUNS,
-    bands::{GroupSeriesBuilder, wholes},
+    bands::{GroupSeriesBuilder, run_results},
 };
 use leadline_protocol::{
     compare::Comparison,
@@ -90,7 +90,7 @@ async fn time_series(
         let (grid, to_ms) = (buckets.for_run(extent), buckets.end_ms());
         let to_ms = extent.end_ms.min(to_ms);
         let series = series::load_grid(runs.store(), extent, grid, to_ms, false).await?;
-        builder.add(&series, wholes(run));
+        builder.add(&series, run_results(run));
     }
     Ok(builder.finish(buckets.len()))
 }

@@ -7,7 +7,7 @@ use crate::{
     store::foreign_results::{ForeignRun, ImportOutcome, StoredDocument},
 };
 use leadline_export::fio::result::{
-    FioResult, Found, MAX_JOBS, ResultError, check_fields, fio_result, in_text,
+    FioResult, FoundResult, MAX_JOBS, ResultError, check_fields, find_result, fio_result,
 };
 use leadline_protocol::{
     report::{Report, foreign::Source},
@@ -101,7 +101,7 @@ pub(crate) fn foreign_run(text: &[u8], options: ImportOptions) -> Result<Foreign
     })?;
     // A byte order mark.
     let text = text.trim_start_matches('\u{feff}');
-    let Found {
+    let FoundResult {
         document,
         text,
         signal,
@@ -149,17 +149,17 @@ pub(crate) fn foreign_run(text: &[u8], options: ImportOptions) -> Result<Foreign
 }
 
 /// Finds the result in the text, which may contain other fio output.
-fn find_document(text: &str) -> Result<Found<'_>, Error> {
+fn find_document(text: &str) -> Result<FoundResult<'_>, Error> {
     let trimmed = text.trim();
     let parsed = serde_json::from_str::<Value>(trimmed);
     if let Ok(document) = parsed {
-        return Ok(Found {
+        return Ok(FoundResult {
             document,
             text: trimmed,
             signal: None,
         });
     }
-    let found = in_text(text).map_err(|error| to_problem(&error))?;
+    let found = find_result(text).map_err(|error| to_problem(&error))?;
     found.ok_or_else(|| unreadable_result(trimmed))
 }
 
@@ -210,7 +210,7 @@ fn to_problem(error: &ResultError) -> Error {
                 remedy,
             )
         }
-        ResultError::SeveralGroups(_) => {
+        ResultError::MultipleGroups(_) => {
             let remedy =
                 "Import each group as a separate run. To start with the first, set group=1.";
             Error::invalid(

@@ -13,7 +13,7 @@ use leadline_compare::{
     group::{BASELINE_LABEL, NEWEST_GROUP_LABEL},
     trend::{
         points::{SeriesRun, points},
-        state::{newest_group, of_comparison, without_comparison},
+        state::{newest_group, state_from_comparison, state_without_comparison},
     },
 };
 use leadline_protocol::trend::{Baseline, SeriesState, TrendState};
@@ -65,11 +65,11 @@ impl Runs {
     ) -> Result<SeriesState, Error> {
         if stored.is_damaged {
             let reason = "The stored baseline does not match its checksum. Pin it again, or restore the database from a backup.";
-            return Ok(without_comparison(TrendState::NotComparable, reason));
+            return Ok(state_without_comparison(TrendState::NotComparable, reason));
         }
         if baseline.runs.is_empty() {
             let reason = "All runs in the baseline have been deleted. Pin another group.";
-            return Ok(without_comparison(TrendState::NotComparable, reason));
+            return Ok(state_without_comparison(TrendState::NotComparable, reason));
         }
         let runs = self.store.series_runs(series, MAX_SERIES_RUNS).await?;
         let newest = match newest_runs(&runs, &stored.runs) {
@@ -85,10 +85,10 @@ impl Runs {
             threshold: stored.threshold_percent,
         };
         let mut state = match self.compare(request).await {
-            Ok(comparison) => of_comparison(&comparison.assessment, newest),
+            Ok(comparison) => state_from_comparison(&comparison.assessment, newest),
             // The result is damaged, or the run has been deleted since.
             Err(error @ (Error::Conflict { .. } | Error::NotFound { .. })) => {
-                without_comparison(TrendState::NotComparable, error.to_string())
+                state_without_comparison(TrendState::NotComparable, error.to_string())
             }
             Err(error) => return Err(error),
         };

@@ -17,7 +17,7 @@ const NO_THRESHOLD: f64 = 1.0;
 use Design::{OrderedGroups, OrderedPairs, RandomGroups, RandomPairs};
 use Noise::{Autocorrelated, Bimodal, Drifting, LogNormal, Normal, OtherShape};
 
-/// The runs are independent, so their order does not matter.
+/// The order of independent runs does not matter, so they are simulated only in random order.
 const STUDIES: [(Noise, Design); 16] = [
     (Normal, RandomPairs),
     (Normal, RandomGroups),
@@ -64,7 +64,7 @@ fn verdicts(ratios: &[Ratio; METRICS], threshold: f64) -> (bool, bool) {
     )
 }
 
-/// One table row: coverage, false verdicts, and the power for one metric and for six metrics.
+/// One table cell: coverage, false verdicts, and power for one metric and for six metrics.
 fn study_shares(noise: Noise, design: Design, n: usize, seed: u64) -> [f64; 4] {
     shares(seed, |random| {
         let metrics = study(noise, design, n, random);
@@ -74,18 +74,18 @@ fn study_shares(noise: Noise, design: Design, n: usize, seed: u64) -> [f64; 4] {
             compare(design, a, &b)
         });
         let interval = same[0].estimate;
-        let alone = slower[0].verdict(Better::Lower, THRESHOLD, slower[0].p_value);
+        let single_metric = slower[0].verdict(Better::Lower, THRESHOLD, slower[0].p_value);
         [
             interval.low <= 1.0 && 1.0 <= interval.high,
             verdicts(&same, NO_THRESHOLD).0,
-            alone == Verdict::Worse,
+            single_metric == Verdict::Worse,
             verdicts(&slower, THRESHOLD).1,
         ]
     })
 }
 
 /// Confidence level of the exact interval for `n` pairs, or for two groups of `n` runs.
-fn attainable(design: Design, n: usize) -> String {
+fn exact_confidence(design: Design, n: usize) -> String {
     let values = |start: usize| (start..start + n).map(|i| i as f64).collect::<Vec<_>>();
     percent(100.0 * compare(design, &values(1), &values(3)).estimate.confidence)
 }
@@ -116,7 +116,7 @@ pub(crate) fn section() -> String {
             "*exact confidence*".to_owned(),
             design.name().replace(", random order", ""),
         ];
-        let confidences = SIZES.iter().map(|n| attainable(design, *n));
+        let confidences = SIZES.iter().map(|n| exact_confidence(design, *n));
         names.into_iter().chain(confidences).collect::<Vec<_>>()
     });
     let coverage = [exact.to_vec(), rows(&|f| percent(f[0]))].concat();

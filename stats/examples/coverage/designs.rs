@@ -5,8 +5,9 @@ use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 use rand_distr::{Distribution, StandardNormal};
 
-/// Number of metrics per run. Their correlation is 0.7.
+/// Number of metrics per run.
 pub(crate) const METRICS: usize = 6;
+/// Correlation between metrics.
 const CORRELATION: f64 = 0.7;
 
 /// How the results of repeated runs vary.
@@ -139,7 +140,7 @@ pub(crate) fn study(
     })
 }
 
-/// Normal AR(1) series with mean 0 and variance 1 that are correlated with each other.
+/// Returns correlated normal AR(1) series with mean 0 and variance 1.
 fn correlated_series(
     autocorrelation: f64,
     length: usize,
@@ -147,15 +148,15 @@ fn correlated_series(
 ) -> [Vec<f64>; METRICS] {
     let common = ar1(autocorrelation, length, random);
     std::array::from_fn(|_| {
-        let own = ar1(autocorrelation, length, random);
-        let mixed = |(common, own): (&f64, f64)| {
-            CORRELATION.sqrt() * common + (1.0 - CORRELATION).sqrt() * own
+        let independent = ar1(autocorrelation, length, random);
+        let mixed = |(common, independent): (&f64, f64)| {
+            CORRELATION.sqrt() * common + (1.0 - CORRELATION).sqrt() * independent
         };
-        common.iter().zip(own).map(mixed).collect()
+        common.iter().zip(independent).map(mixed).collect()
     })
 }
 
-/// A stationary normal series with mean 0 and variance 1.
+/// Returns a stationary normal AR(1) series with mean 0 and variance 1.
 pub(crate) fn ar1(autocorrelation: f64, length: usize, random: &mut impl Rng) -> Vec<f64> {
     let mut last: f64 = StandardNormal.sample(random);
     let innovation = (1.0 - autocorrelation * autocorrelation).sqrt();
@@ -168,7 +169,7 @@ pub(crate) fn ar1(autocorrelation: f64, length: usize, random: &mut impl Rng) ->
         .collect()
 }
 
-/// Abramowitz and Stegun 26.2.17; error below 7.5e-8.
+/// Approximation 26.2.17 of Abramowitz and Stegun. The error is below 7.5e-8.
 fn normal_cdf(z: f64) -> f64 {
     let t = 1.0 / (1.0 + 0.231_641_9 * z.abs());
     let coefficients = [

@@ -1,10 +1,10 @@
-//! Simulates studies with a known true difference. Prints, as Markdown, how often the methods are
-//! correct:
+//! Simulates studies with a known true difference, and prints how often the methods are correct, as
+//! Markdown:
 //!
 //!     cargo run --release -p leadline-stats --example coverage [docs/comparison.md]
 //!
-//! If a file is given, replaces the text between its markers. The random numbers are seeded, so the
-//! results do not depend on the machine or the number of threads.
+//! If a file is given, replaces the text between the markers in that file. The random numbers are
+//! seeded, so the results do not depend on the machine or the number of threads.
 
 #![allow(clippy::print_stdout, reason = "prints the tables")]
 

@@ -1,4 +1,4 @@
-//! Studies with several looks, and the recommended number of runs for an undecided comparison.
+//! Studies with multiple looks, and the recommended number of runs for an undecided comparison.
 
 use crate::comparisons::{SLOWDOWN, THRESHOLD, compare_at};
 use crate::designs::{Design, METRICS, Noise, study};
@@ -21,7 +21,7 @@ use Noise::{Autocorrelated, Bimodal, Drifting, LogNormal, Normal};
 const NOISES: [Noise; 5] = [Normal, LogNormal, Bimodal, Drifting, Autocorrelated];
 const DESIGNS: [Design; 2] = [RandomPairs, RandomGroups];
 
-fn kind(design: Design) -> comparison::Design {
+fn stats_design(design: Design) -> comparison::Design {
     if design.is_paired() {
         comparison::Design::Paired
     } else {
@@ -38,7 +38,7 @@ fn is_better_or_worse(verdict: Verdict) -> bool {
     matches!(verdict, Verdict::Better | Verdict::Worse)
 }
 
-/// Returns the first verdict and the number of runs that it took.
+/// Returns the first decisive verdict, or else the last one, and the number of runs at that look.
 fn decide(design: Design, a: &[f64], b: &[f64], looks: &[Look]) -> (Verdict, usize) {
     let outcomes = looks.iter().map(|look| {
         let values = [&a[..look.runs], &b[..look.runs]];
@@ -56,7 +56,7 @@ fn decide(design: Design, a: &[f64], b: &[f64], looks: &[Look]) -> (Verdict, usi
 }
 
 /// Returns whether any metric is better or worse at any look.
-fn any_false(design: Design, metrics: &[[Vec<f64>; 2]; METRICS], looks: &[Look]) -> bool {
+fn has_false_verdict(design: Design, metrics: &[[Vec<f64>; 2]; METRICS], looks: &[Look]) -> bool {
     looks.iter().any(|look| {
         let ratios = metrics
             .each_ref()
@@ -73,7 +73,7 @@ fn any_false(design: Design, metrics: &[[Vec<f64>; 2]; METRICS], looks: &[Look])
     })
 }
 
-fn times(values: &[f64], factor: f64) -> Vec<f64> {
+fn scaled(values: &[f64], factor: f64) -> Vec<f64> {
     values.iter().map(|value| value * factor).collect()
 }
 
@@ -81,7 +81,7 @@ fn times(values: &[f64], factor: f64) -> Vec<f64> {
 /// equivalence, and power.
 fn sequential_row(noise: Noise, design: Design, seed: u64) -> Vec<String> {
     let sizes = schedule(FIRST, LAST);
-    let spending = looks(&sizes, kind(design));
+    let spending = looks(&sizes, stats_design(design));
     let constant: Vec<Look> = sizes
         .iter()
         .map(|runs| Look {
@@ -96,7 +96,7 @@ fn sequential_row(noise: Noise, design: Design, seed: u64) -> Vec<String> {
     let figures = shares(seed, |random| {
         let metrics = study(noise, design, LAST, random);
         let [a, b] = &metrics[0];
-        let one = |looks: &[Look]| {
+        let has_false_positive = |looks: &[Look]| {
             let is_false = |look: &Look| {
                 let ratio = compare_at(design, &a[..look.runs], &b[..look.runs], look.confidence);
                 let verdict = ratio.verdict_at(Better::Lower, 1.0, ratio.p_value, look.confidence);
@@ -104,12 +104,12 @@ fn sequential_row(noise: Noise, design: Design, seed: u64) -> Vec<String> {
             };
             looks.iter().any(is_false)
         };
-        let slower = times(b, SLOWDOWN);
+        let slower = scaled(b, SLOWDOWN);
         [
-            one(&constant),
-            one(&spending),
-            any_false(design, &metrics, &spending),
-            decide(design, a, &times(b, THRESHOLD), &spending).0 == Verdict::Equivalent,
+            has_false_positive(&constant),
+            has_false_positive(&spending),
+            has_false_verdict(design, &metrics, &spending),
+            decide(design, a, &scaled(b, THRESHOLD), &spending).0 == Verdict::Equivalent,
             decide(design, a, &slower, &spending).0 == Verdict::Worse,
             decide(design, a, &slower, &last).0 == Verdict::Worse,
         ]
@@ -117,7 +117,7 @@ fn sequential_row(noise: Noise, design: Design, seed: u64) -> Vec<String> {
     let mean_runs = mean(seed, |random| {
         let metrics = study(noise, design, LAST, random);
         let [a, b] = &metrics[0];
-        decide(design, a, &times(b, SLOWDOWN), &spending).1
+        decide(design, a, &scaled(b, SLOWDOWN), &spending).1
     });
     let names = [noise.name(), design.name()].map(str::to_owned);
     let figures = figures.map(percent);
@@ -128,7 +128,7 @@ fn sequential_row(noise: Noise, design: Design, seed: u64) -> Vec<String> {
         .collect()
 }
 
-/// Returns the mean of a number of at most 127, over the same data sets as `shares`.
+/// Returns the mean of a number, at most 127, over the same data sets as `shares`.
 fn mean(seed: u64, number: impl Fn(&mut StdRng) -> usize + Sync) -> f64 {
     let bits = shares(seed, |random| {
         let number = number(random);
@@ -138,8 +138,8 @@ fn mean(seed: u64, number: impl Fn(&mut StdRng) -> usize + Sync) -> f64 {
     (0..).zip(&bits).map(value).sum()
 }
 
-/// A study of `first` runs yields a recommended number of runs. Simulates how often that number
-/// detects a 5 % difference, both in a new study and when the undecided study is continued.
+/// One table row for the number of runs recommended after a study with `first` runs: how often that
+/// number detects a 5 % difference, both in a new study and when the undecided study is continued.
 fn recommendation_row(noise: Noise, design: Design, first: usize, seed: u64) -> Vec<String> {
     let goal = Goal {
         max_runs: MAX_RECOMMENDED,
@@ -164,18 +164,18 @@ fn recommendation_row(noise: Noise, design: Design, first: usize, seed: u64) -> 
     };
     let figures = shares(seed, |random| {
         let [[a, b], ..] = study(noise, design, goal.max_runs, random);
-        let b = times(&b, SLOWDOWN);
-        let of_first = verdict(design, [&a[..first], &b[..first]], &look(first));
+        let b = scaled(&b, SLOWDOWN);
+        let first_verdict = verdict(design, [&a[..first], &b[..first]], &look(first));
         let (runs, equivalence) = recommended(&a[..first], &b[..first]);
         let [[c, d], ..] = study(noise, design, goal.max_runs, random);
         let same = equivalence.map(|n| {
             let ratio = compare_at(design, &c[..n], &d[..n], CONFIDENCE);
             ratio.verdict(Better::Lower, SLOWDOWN, ratio.p_value)
         });
-        let d = times(&d, SLOWDOWN);
+        let d = scaled(&d, SLOWDOWN);
         let found = verdict(design, [&c[..runs], &d[..runs]], &look(runs)) == Verdict::Worse;
         let continued = verdict(design, [&a[..runs], &b[..runs]], &look(runs)) == Verdict::Worse;
-        let is_open = of_first == Verdict::Undecided && runs > first;
+        let is_open = first_verdict == Verdict::Undecided && runs > first;
         [
             found,
             is_open,
@@ -245,18 +245,19 @@ pub(crate) fn section() -> String {
     ];
     format!(
         "### Until decided\n\n\
-         Looks at {:?} pairs or runs per group, in percent of {DATA_SETS} studies. For A\n\
-         compared with A, false positives: *better* or *worse* at any look, with 95 % confidence\n\
-         at each look, with alpha spending, and with alpha spending and Holm's correction for\n\
-         {METRICS} metrics. False equivalence: *equivalent* if the true ratio equals the\n\
-         threshold. Power, for a B that is 5 % slower: *worse* with looks, and with a single\n\
-         comparison of {LAST} pairs or runs per group; and the mean number until decided.\n\n{}\n\
+         Percentages of {DATA_SETS} studies with looks at {:?} pairs or runs per group.\n\
+         False positives, for A compared with A: *better* or *worse* at any look, with 95 %\n\
+         confidence at each look, with alpha spending, and with alpha spending and Holm's\n\
+         correction for {METRICS} metrics. False equivalence: *equivalent* if the true ratio\n\
+         equals the threshold. Power, for a B that is 5 % slower: *worse* with these looks,\n\
+         and in a single comparison of {LAST} pairs or runs per group. Mean runs: the mean\n\
+         number of pairs or runs per group until this B is decided.\n\n{}\n\
          ### Recommended numbers of runs\n\n\
-         Based on the spread of the first runs: the mean number recommended to detect 5 %,\n\
-         and how often it detects 5 %, in a new study and when an undecided first study is\n\
-         continued; and how often the number recommended for equivalence within 5 % results\n\
-         in *equivalent* if the true ratio is 1 (if the number is at most\n\
-         {MAX_RECOMMENDED}). In percent.\n\n{}",
+         Recommendations based on the spread of the first runs. Recommended: the mean number\n\
+         of runs for detecting a 5 % difference. Found: how often that number detects it, in\n\
+         percent, in a new study and when an undecided first study is continued. Equivalent:\n\
+         how often the number recommended for equivalence within 5 % results in *equivalent*,\n\
+         in percent, if the true ratio is 1 and that number is at most {MAX_RECOMMENDED}.\n\n{}",
         schedule(FIRST, LAST),
         table(&columns, &sequential),
         table(&recommendation_columns, &recommendations.concat()),

@@ -97,13 +97,13 @@ fn simulate_curve(
     points
 }
 
-/// Simulates a curve with each of many seeds.
+/// Simulates the curve once per seed.
 fn summaries(given: Option<Vec<u64>>, probe: f64, capacity: Capacity) -> Vec<Summary> {
     let curves = (1..=RUNS).map(|seed| simulate_curve(seed, given.clone(), probe, capacity));
     curves.map(|points| summarize(&points)).collect()
 }
 
-/// All curves must find a saturation point within these limits.
+/// All curves must have a saturation point within these limits.
 fn check_found(summaries: &[Summary], least: f64, most: f64) {
     for summary in summaries {
         assert_eq!(summary.state, CurveState::Found, "{summary:?}");
@@ -163,7 +163,7 @@ fn rates_are_halved_if_the_first_rate_exceeds_the_capacity() {
 }
 
 #[test]
-fn a_curve_with_only_overloaded_points_ends_without_a_saturation_point() {
+fn overloaded_curves_have_no_saturation_point() {
     let given = Some(vec![10_000, 20_000]);
     for seed in 1..=RUNS {
         let points = simulate_curve(seed, given.clone(), 0.0, |_, _, _| 100.0);
@@ -178,7 +178,7 @@ fn a_curve_with_only_overloaded_points_ends_without_a_saturation_point() {
 }
 
 #[test]
-fn one_sustained_rate_is_enough_for_a_saturation_point() {
+fn saturation_point_requires_one_sustained_rate() {
     let given = Some(vec![1_000, 50_000]);
     let summaries = summaries(given, 0.0, |_, _, _| 1_500.0);
     let found = summaries.iter().filter(|it| it.state == CurveState::Found);
@@ -221,7 +221,7 @@ fn a_bistable_curve_reports_the_highest_sustained_rate() {
     );
 }
 
-/// Every second run at a rate above 3,000 finds a device in a slow state.
+/// In every second run at a rate above 3,000, the device is in a slow state.
 #[test]
 fn a_device_with_two_states_is_bistable() {
     let given = Some(vec![1_000, 2_000, 4_000, 5_000]);

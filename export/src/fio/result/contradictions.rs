@@ -1,4 +1,4 @@
-//! Finds numbers of a direction that contradict each other. fio does not print such documents.
+//! Detects contradictory numbers in a direction, which fio never prints.
 
 use super::{document::runtime_ms, error::ResultError};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 /// Maximum relative difference between related values, such as a rate and a count, in addition to
 /// the rounding of the runtime to ms.
 const MAX_DIFFERENCE: f64 = 0.05;
-/// fio prints the midpoints of its bins, which are up to 0.8 % above the latencies in them.
+/// fio prints the midpoints of bins, which are up to 0.8 % above the latencies in a bin.
 const MAX_BIN_ERROR: f64 = 0.01;
 const LATENCIES: [&str; 3] = ["slat_ns", "clat_ns", "lat_ns"];
 
@@ -110,12 +110,12 @@ fn check_bytes(path: &str, direction: &Value, expected: Expected) -> Result<(), 
     let (Some(ios), Some(block), false) = (count("total_ios"), expected.block, is_partial) else {
         return Ok(());
     };
-    let wanted = ios as f64 * block as f64;
-    let tolerated = expected.in_flight as f64 * block as f64 + MAX_DIFFERENCE * wanted;
-    if (bytes as f64 - wanted).abs() <= tolerated {
+    let expected_bytes = ios as f64 * block as f64;
+    let tolerated = expected.in_flight as f64 * block as f64 + MAX_DIFFERENCE * expected_bytes;
+    if (bytes as f64 - expected_bytes).abs() <= tolerated {
         return Ok(());
     }
-    let detail = format!("is {bytes}, but {ios} I/Os of {block} bytes are {wanted}");
+    let detail = format!("is {bytes}, but {ios} I/Os of {block} bytes are {expected_bytes}");
     Err(ResultError::invalid(format!("{path}.io_bytes"), detail))
 }
 

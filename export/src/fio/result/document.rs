@@ -16,7 +16,7 @@ pub(super) struct Jobs<'a> {
 }
 
 /// # Errors
-/// A field occurs twice.
+/// If a field occurs twice.
 pub fn check_fields(text: &str) -> Result<(), ResultError> {
     match duplicate_field(text) {
         Some(field) => Err(ResultError::invalid(field, "occurs twice")),
@@ -109,8 +109,8 @@ fn check_starts(jobs: &[&Value], document: &Value) -> Result<(), ResultError> {
         ["wait_for", "wait_for_previous"],
     ] {
         let starts = jobs.iter().map(|job| {
-            let places = [&job["job options"], &document["global options"]];
-            let mut values = places
+            let sources = [&job["job options"], &document["global options"]];
+            let mut values = sources
                 .iter()
                 .flat_map(|options| names.map(|name| options[name].as_str()));
             values.find_map(|value| value).unwrap_or("0")
@@ -127,7 +127,7 @@ fn check_starts(jobs: &[&Value], document: &Value) -> Result<(), ResultError> {
     Ok(())
 }
 
-/// fio 2 has latencies in µs and bandwidths in KiB/s under the same names.
+/// fio 2 reports latencies in µs and bandwidths in KiB/s under the same names.
 fn check_version(version: &str) -> Result<(), ResultError> {
     let number = version.strip_prefix("fio-").unwrap_or(version);
     let major = number
@@ -210,7 +210,7 @@ fn selected(
     {
         return Ok(None);
     }
-    Err(ResultError::SeveralGroups(groups.len()))
+    Err(ResultError::MultipleGroups(groups.len()))
 }
 
 /// `new_group` starts a group without waiting for the jobs before it.
@@ -247,7 +247,7 @@ mod tests {
         let stonewall = json!({"stonewall": ""});
         let sequential = document(json!([job(0, json!({})), job(1, stonewall)]));
         let error = jobs(&sequential, "fio-3.33", None).err().unwrap();
-        assert_eq!(error, ResultError::SeveralGroups(2));
+        assert_eq!(error, ResultError::MultipleGroups(2));
         let second = jobs(&sequential, "fio-3.33", Some(2)).ok().unwrap();
         assert_eq!(second.measured[0]["groupid"], 1);
         assert!(jobs(&sequential, "fio-3.33", Some(3)).is_err());
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn results_without_numbers_are_errors() {
+    fn unusable_results_are_errors() {
         for (version, jobs_value, expected) in [
             ("fio-2.21", json!([job(0, json!({}))]), "different units"),
             ("fio-3.33", json!([]), "no jobs"),

@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, fmt};
 /// Objects in which a field may occur twice: fio prints a job option as often as it was given.
 const REPEATABLE: [&str; 2] = ["job options", "global options"];
 
-/// The path of the first field that occurs twice, such as `jobs[0].read.iops`.
+/// Returns the path of the first field that occurs twice, such as `jobs[0].read.iops`.
 pub(super) fn duplicate_field(text: &str) -> Option<String> {
     let mut reader = serde_json::Deserializer::from_str(text);
     let mut found = None;
@@ -95,7 +95,7 @@ mod tests {
     use super::duplicate_field;
 
     #[test]
-    fn the_first_field_that_occurs_twice_is_found() {
+    fn first_duplicate_field_is_found() {
         for (text, expected) in [
             (r#"{"a": 1, "b": [{"a": 1}, {"a": 2}], "c": null}"#, None),
             (r#"{"a": 1, "a": 1}"#, Some("a")),

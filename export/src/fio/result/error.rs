@@ -7,7 +7,7 @@ pub enum ResultError {
     /// A field of the document, and what is wrong with it.
     Invalid { field: String, detail: String },
     /// The result has this number of groups of jobs that ran one after another.
-    SeveralGroups(usize),
+    MultipleGroups(usize),
     /// The selected group does not exist; the result has this number of groups.
     NoSuchGroup(usize),
 }
@@ -29,7 +29,7 @@ impl fmt::Display for ResultError {
                 let noun = if *groups == 1 { "group" } else { "groups" };
                 write!(f, "this result has {groups} {noun} of jobs")
             }
-            Self::SeveralGroups(groups) => write!(
+            Self::MultipleGroups(groups) => write!(
                 f,
                 "this result has {groups} groups of jobs, which ran one after another"
             ),

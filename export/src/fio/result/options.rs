@@ -1,4 +1,4 @@
-//! Options of the jobs, as fio printed them, and the workload that they describe.
+//! Job options, as fio printed them, and the workload that they describe.
 
 use super::{clones::distinct, error::ResultError};
 use leadline_protocol::{
@@ -98,7 +98,7 @@ pub(super) fn workload(jobs: &[Value]) -> Result<WorkloadSummary, ResultError> {
 /// Size of all I/Os of a job in one direction (0 for reads, 1 for writes, 2 for trims), in bytes;
 /// `None` if it is unknown or not constant.
 pub(super) fn block(document: &Value, job: &Value, direction: usize) -> Option<u64> {
-    const OTHERS: [&str; 10] = [
+    const SIZE_OPTIONS: [&str; 10] = [
         "bs_is_seq_rand",
         "bs_unaligned",
         "blocksize_range",
@@ -112,14 +112,14 @@ pub(super) fn block(document: &Value, job: &Value, direction: usize) -> Option<u
         "num_range",
     ];
     let own = job["job options"].as_object()?;
-    let places = [Some(own), document["global options"].as_object()];
+    let sources = [Some(own), document["global options"].as_object()];
     let given = |name: &str| {
-        places
+        sources
             .iter()
             .flatten()
             .find_map(|options| options.get(name))
     };
-    if OTHERS.iter().any(|name| given(name).is_some()) {
+    if SIZE_OPTIONS.iter().any(|name| given(name).is_some()) {
         return None;
     }
     let names = ["bs", "blocksize"];
@@ -128,7 +128,7 @@ pub(super) fn block(document: &Value, job: &Value, direction: usize) -> Option<u
         Some(value) => value.as_str()?,
     };
     let sizes: Vec<&str> = text.split(',').collect();
-    // Missing sizes are equal to the last one.
+    // Directions without a size use the last one.
     let size = sizes.get(direction).or(sizes.last())?.trim();
     let number = number::bytes(size, 1024)?;
     u64::try_from(number.value).ok().filter(|bytes| *bytes > 0)
@@ -192,12 +192,12 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn the_size_of_all_ios_is_known_for_a_single_job() {
+    fn block_size_is_known_for_a_single_job() {
         let of = |options: Value| block(&json!({}), &json!({"job options": options}), 1);
         assert_eq!(of(json!({})), Some(4096));
         assert_eq!(of(json!({"bs": "4k,16k"})), Some(16_384));
         assert_eq!(of(json!({"bs": "4k", "bssplit": "4k/50:8k/50"})), None);
         let merged = json!({"name": "b", "bs": "16k", "group_reporting": ""});
-        assert_eq!(of(merged), None, "another job may have another size");
+        assert_eq!(of(merged), None, "other jobs may have a different size");
     }
 }

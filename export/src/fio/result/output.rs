@@ -7,7 +7,7 @@ use super::{
 use serde_json::{Deserializer, Value};
 
 /// A result within fio's output.
-pub struct Found<'a> {
+pub struct FoundResult<'a> {
     pub document: Value,
     /// The unparsed document.
     pub text: &'a str,
@@ -15,18 +15,18 @@ pub struct Found<'a> {
     pub signal: Option<u8>,
 }
 
-/// Finds the last result in text that may also contain normal output
+/// Finds the last result in a text, which may also contain normal output
 /// (`--output-format=normal,json`), warnings, or earlier documents (`--status-interval`; the last
 /// one covers the whole run).
 ///
 /// # Errors
-/// The text contains results from multiple runs.
-pub fn in_text(text: &str) -> Result<Option<Found<'_>>, ResultError> {
+/// If the text contains results from multiple runs.
+pub fn find_result(text: &str) -> Result<Option<FoundResult<'_>>, ResultError> {
     let starts = text
         .match_indices('{')
         .map(|(at, _)| at)
         .filter(|at| *at == 0 || text[..*at].ends_with('\n'));
-    let mut last: Option<Found> = None;
+    let mut last: Option<FoundResult> = None;
     let mut end = 0;
     for start in starts {
         if start < end {
@@ -44,7 +44,7 @@ pub fn in_text(text: &str) -> Result<Option<Found<'_>>, ResultError> {
                 let detail = "the text contains results from multiple runs; use one result";
                 return Err(ResultError::invalid("", detail));
             }
-            last = Some(Found {
+            last = Some(FoundResult {
                 document,
                 text: &text[start..end],
                 signal: signal(text),
@@ -134,29 +134,30 @@ mod tests {
                 "{{\n  \"fio version\" : \"fio-3.0\",\n \"jobs\" : [\n{{\n}}\n]\n}}\n{result}\nRun status: {{}}\n"
             ),
         ] {
-            let found = in_text(&text).unwrap().unwrap();
+            let found = find_result(&text).unwrap().unwrap();
             assert_eq!(found.document, expected, "{text}");
             assert_eq!(
                 serde_json::from_str::<Value>(found.text).unwrap(),
                 found.document
             );
         }
-        assert!(in_text("{\"a\": 1}").unwrap().is_none());
-        assert!(in_text(&result[..20]).unwrap().is_none());
+        assert!(find_result("{\"a\": 1}").unwrap().is_none());
+        assert!(find_result(&result[..20]).unwrap().is_none());
         let other_jobs = document(json!([]));
-        assert!(in_text(&format!("{other_jobs}\n{result}\n")).is_err());
+        assert!(find_result(&format!("{other_jobs}\n{result}\n")).is_err());
     }
 
     #[test]
-    fn intermediate_documents_of_one_run_are_not_several_runs() {
+    fn intermediate_documents_are_from_one_run() {
         let state = |at_ms: u64, runtime_ms: u64| {
             // fio adds the job_runtime of two clones.
             let read = json!({"runtime": runtime_ms, "total_ios": runtime_ms / 2});
             let job = json!({"jobname": "a", "job_runtime": 2 * runtime_ms, "read": read});
             json!({"fio version": "fio-3.33", "timestamp_ms": at_ms, "jobs": [job]}).to_string()
         };
-        let last =
-            |texts: [String; 2]| in_text(&texts.join("\n")).map(|found| found.unwrap().text.len());
+        let last = |texts: [String; 2]| {
+            find_result(&texts.join("\n")).map(|found| found.unwrap().text.len())
+        };
         assert!(last([state(1_000, 900), state(2_000, 1_900)]).is_ok());
         assert!(
             last([state(1_000, 0), state(4_000, 1_900)]).is_ok(),
@@ -176,8 +177,8 @@ mod tests {
     fn signals_are_found() {
         let result = document(json!([{}]));
         let text = format!("fio: terminating on signal 2\n{result}\n");
-        assert_eq!(in_text(&text).unwrap().unwrap().signal, Some(2));
+        assert_eq!(find_result(&text).unwrap().unwrap().signal, Some(2));
         let text = format!("fio: a warning\n{result}\n");
-        assert_eq!(in_text(&text).unwrap().unwrap().signal, None);
+        assert_eq!(find_result(&text).unwrap().unwrap().signal, None);
     }
 }

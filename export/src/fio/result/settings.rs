@@ -1,4 +1,4 @@
-//! Options of the jobs that affect the I/O, for comparisons.
+//! Job options that affect the I/O, for comparisons.
 
 use super::{clones::distinct, document::Jobs, options::normalized};
 use leadline_protocol::job::fio::printed_options::{DEFAULTS, PREFIX};

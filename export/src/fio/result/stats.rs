@@ -161,13 +161,13 @@ fn samples<'a>(all: &[Stats<'a>], name: &str) -> Result<Vec<Samples<'a>>, Result
         if !value.is_object() {
             return Err(ResultError::invalid(path, "is not an object"));
         }
-        let of_latency = Stats { path, value };
+        let latency = Stats { path, value };
         let count = match &value["N"] {
             Value::Null => stats.value["total_ios"].as_u64().unwrap_or(0),
-            _ => of_latency.count("N")?,
+            _ => latency.count("N")?,
         };
         if count > 0 {
-            let stats = of_latency;
+            let stats = latency;
             found.push(Samples { stats, count });
         }
     }
@@ -211,7 +211,7 @@ fn latency(all: &[Stats], name: &str) -> Result<LatencyStats, ResultError> {
 /// Number of I/Os by latency in ns.
 type Bins = BTreeMap<u64, u64>;
 
-/// Percentiles of several jobs need the bins of `json+`; without them, they are unknown.
+/// Percentiles of multiple jobs require the bins of `json+`; without bins, they are unknown.
 fn percentiles(
     used: &[Samples],
     bins: Option<&Bins>,
@@ -223,7 +223,7 @@ fn percentiles(
     Ok(match (all.len(), used.len()) {
         (0, _) => BTreeMap::new(),
         (1, 1) => all.remove(0),
-        _ => bins.map(of_bins).unwrap_or_default(),
+        _ => bins.map(percentiles_from_bins).unwrap_or_default(),
     })
 }
 
@@ -300,7 +300,7 @@ fn buckets(bins: Bins) -> Buckets {
 
 /// Percentiles as in fio: each is the first bin at which the cumulative count reaches the
 /// percentage.
-fn of_bins(bins: &Bins) -> BTreeMap<String, u64> {
+fn percentiles_from_bins(bins: &Bins) -> BTreeMap<String, u64> {
     let total = bins.values().copied().fold(0, u64::saturating_add);
     let at = |percent: f64| {
         let rank = percent / 100.0 * total as f64;
@@ -380,7 +380,7 @@ mod tests {
     /// Checked with fio 3.33: with `group_reporting`, two jobs with 1,024 I/Os each, at 10,000 and
     /// 500 IOPS, have 1,000 IOPS in total.
     #[test]
-    fn rates_are_over_the_longest_runtime() {
+    fn rates_use_the_longest_runtime() {
         let of = |ios: u64, runtime_ms: u64| {
             let iops = ios as f64 * 1000.0 / runtime_ms as f64;
             job(

@@ -197,7 +197,7 @@ fn result(name: &str, mut document: Value, step: Option<u64>) -> Result<StoredRe
 
 fn result_error_text(error: &ResultError) -> String {
     match error {
-        ResultError::SeveralGroups(_) => format!("{error}; append #1 to select the first."),
+        ResultError::MultipleGroups(_) => format!("{error}; append #1 to select the first."),
         error => format!("{error}."),
     }
 }

@@ -9,7 +9,7 @@ use leadline_compare::{
     MAX_RUNS,
     group::{Block, Group},
 };
-use leadline_export::fio::result::in_text;
+use leadline_export::fio::result::find_result;
 use leadline_protocol::{problem::Problem, text::printable_document};
 use serde_json::Value;
 use std::{
@@ -174,7 +174,7 @@ fn documents(source: &str) -> Result<Vec<(String, Value)>, String> {
         let text = fs::read_to_string(&file)
             .map_err(|error| format!("{name} cannot be read: {error}."))?;
         let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&text);
-        let document = serde_json::from_str(text).or_else(|error| match in_text(text) {
+        let document = serde_json::from_str(text).or_else(|error| match find_result(text) {
             Ok(Some(found)) => match found.signal {
                 Some(signal) => Err(format!(
                     "{name} is incomplete: fio was terminated early by signal {signal}."
