@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { ROOT, reject, sources } from './sources.mjs';
 
-const CRATES = ['protocol', 'runner', 'server', 'bench', 'lab', 'stats', 'compare'];
+const CRATES = ['protocol', 'runner', 'server', 'bench', 'lab', 'stats', 'compare', 'export'];
 
 /** Returns the names in the dependency tables of a manifest. */
 function dependencies(manifest, table) {

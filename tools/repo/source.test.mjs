@@ -2,7 +2,7 @@
 import { test } from 'node:test';
 import { findMentions, lines, reject, sources } from './sources.mjs';
 
-const RUST = ['protocol/src', 'runner/src', 'runner/tests', 'server/src', 'server/tests', 'bench/src', 'lab/src', 'stats/src', 'stats/tests', 'compare/src'];
+const RUST = ['protocol/src', 'runner/src', 'runner/tests', 'server/src', 'server/tests', 'bench/src', 'lab/src', 'stats/src', 'stats/tests', 'compare/src', 'export/src'];
 const SCRIPTS = ['web/src', 'web/e2e', 'web/screenshots', 'tools'];
 const rust = () => RUST.flatMap((folder) => sources(folder, ['.rs']));
 const scripts = () => SCRIPTS.flatMap((folder) => sources(folder, ['.ts', '.tsx', '.mjs']));

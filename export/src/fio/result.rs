@@ -6,6 +6,8 @@ mod contradictions;
 mod document;
 mod duplicates;
 mod error;
+mod fields;
+mod latency;
 mod options;
 mod output;
 mod settings;
