@@ -27,7 +27,7 @@ test('draws the latencies of each window, and shows them at the crosshair of any
   const box = await canvas.boundingBox();
   if (!box) throw new Error('no bounding box');
   await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
-  await expect(legend).toHaveText(/^[\d,]+ I\/Os? in .+ to .+/);
+  await expect(legend).toHaveText(/^[\d,]+ I\/Os? from .+ to .+/);
   const iops = page.locator('.chart', { hasText: 'IOPS' }).first().locator('.legend b').first();
   const atCrosshair = await iops.textContent();
   await page.mouse.move(box.x + box.width / 2, box.y - 40);

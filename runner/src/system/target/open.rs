@@ -92,7 +92,7 @@ impl Targets {
         if found.kind != PathKind::File && !(create && found.kind == PathKind::Missing) {
             return Err(identity_changed(path, "was removed"));
         }
-        if job.pattern.rw.destroys() {
+        if job.pattern.rw.is_destructive() {
             self.check_matches_plan(guard, path, &found)?;
             self.record_reused(&found);
         }
