@@ -1,10 +1,6 @@
 //! The result of a comparison, as one sentence per group.
 
-use crate::{
-    group::{BASELINE_LABEL, NEWEST_GROUP_LABEL},
-    level::confidence_text,
-    undecided::pairs,
-};
+use crate::{group::quoted, level::confidence_text, undecided::pairs};
 use leadline_protocol::{
     compare::{Change, ChangeVerdict, ComparedGroup, ComparedMetric},
     metrics::METRICS,
@@ -46,16 +42,6 @@ pub(crate) fn answers(
             answer(&base, &name, &changes, confidence) + caution
         })
         .collect()
-}
-
-/// Formats a label for a sentence: in quotes, except for run and study numbers such as `#12` and
-/// the labels of a trend.
-pub(crate) fn quoted(label: &str) -> String {
-    if label.starts_with('#') || [BASELINE_LABEL, NEWEST_GROUP_LABEL].contains(&label) {
-        label.to_owned()
-    } else {
-        format!("“{label}”")
-    }
 }
 
 /// The headline metrics of a group, with their changes. Omits the reason for the first metric if an

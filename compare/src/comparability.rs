@@ -2,7 +2,7 @@
 
 use crate::{
     fact_names::{fact_name, finding_name},
-    group::{ComparedRun, Group, all_in_one_study, all_runs},
+    group::{ComparedRun, Group, all_in_one_study, all_runs, quoted},
     layers, rate_limits,
     scope::Scope,
     settings,
@@ -124,7 +124,7 @@ fn exclusions(groups: &[Group]) -> Vec<String> {
         }
     }
     let sentences = reasons.iter().map(|(reason, labels)| match &labels[..] {
-        [label] => format!("{label} {reason}, so it is excluded."),
+        [label] => format!("{} {reason}, so it is excluded.", quoted(label)),
         _ => format!(
             "{} are excluded, because each {reason}.",
             layers::listed(labels)

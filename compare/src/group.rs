@@ -11,6 +11,16 @@ use std::collections::BTreeMap;
 pub const BASELINE_LABEL: &str = "the baseline";
 pub const NEWEST_GROUP_LABEL: &str = "the newest group";
 
+/// Formats a label for a sentence: in quotes, except for run and study numbers such as `#12` and
+/// the labels of a trend.
+pub(crate) fn quoted(label: &str) -> String {
+    if label.starts_with('#') || [BASELINE_LABEL, NEWEST_GROUP_LABEL].contains(&label) {
+        label.to_owned()
+    } else {
+        format!("“{label}”")
+    }
+}
+
 /// A group of repeats of a test.
 #[derive(Clone, Debug)]
 pub struct Group<'a> {

@@ -2,7 +2,7 @@
 //! of the total latency (`lat`) only with `lat_percentiles=1`, and otherwise those of the
 //! completion latency (`clat`), which excludes submission.
 
-use crate::{answer::quoted, group::Group};
+use crate::group::{Group, quoted};
 use leadline_protocol::{
     metrics::Metric,
     report::{Report, foreign::LatencyKind, stats::DirectionStats},

@@ -1,6 +1,6 @@
 //! Compares which layers served the I/O of runs.
 
-use crate::group::{ComparedRun, Group, all_runs};
+use crate::group::{ComparedRun, Group, all_runs, quoted};
 use leadline_protocol::{
     compare::Rerun,
     evidence::transition::Direction::{self, Read, Write},
@@ -34,7 +34,8 @@ pub(crate) fn majority_difference([a, b]: &[Group; 2]) -> Option<String> {
         (layer_a != layer_b).then(|| {
             format!(
                 "{} was served by {layer_a}, and {} by {layer_b}.",
-                a.label, b.label
+                quoted(&a.label),
+                quoted(&b.label)
             )
         })
     })
@@ -51,7 +52,8 @@ pub(crate) fn source_difference([a, b]: &[Group; 2]) -> Option<String> {
                     let (layer_a, layer_b) = (layer(verdict_a), layer(verdict_b));
                     format!(
                         "{} was served by {layer_a}, and {} by {layer_b}.",
-                        a.label, b.label
+                        quoted(&a.label),
+                        quoted(&b.label)
                     )
                 })
             }
@@ -72,9 +74,9 @@ fn memory_and_unknown(
     (is_memory(verdict.class) && is_used).then(|| {
         format!(
             "{} was served by {}, and {} by an unknown layer.",
-            known.label,
+            quoted(&known.label),
             layer(verdict),
-            unknown.label
+            quoted(&unknown.label)
         )
     })
 }
@@ -147,6 +149,7 @@ pub(crate) fn listed(labels: &[&str]) -> String {
     if labels.len() > MAX_LISTED {
         return plural(labels.len() as u64, "run");
     }
+    let labels: Vec<String> = labels.iter().map(|label| quoted(label)).collect();
     labels.join(", ")
 }
 

@@ -1,10 +1,9 @@
 //! Reasons why a group is not comparable with the baseline.
 
 use crate::{
-    answer::quoted,
     fact_names::fact_name,
     fingerprint::job_facts,
-    group::{ComparedRun, Group},
+    group::{ComparedRun, Group, quoted},
     host_settings::identifying_facts,
     settings::Facts,
     value_text::with_unit,

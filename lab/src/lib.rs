@@ -296,8 +296,8 @@ fn script(machine: &Machine) -> String {
     )
 }
 
-/// Directory of the file that backs UML's memory: /dev/shm if it has enough space (in containers,
-/// it has 64 MiB by default).
+/// Directory of the file that backs UML's memory: /dev/shm if it has enough space (Docker limits it
+/// to 64 MiB by default).
 fn memory_directory(directory: &Path) -> &Path {
     let shared = Path::new("/dev/shm");
     let free_bytes = rustix::fs::statvfs(shared).map_or(0, |found| found.f_bavail * found.f_frsize);

@@ -1,4 +1,4 @@
-//! Overhead of samples and of each probe, quoted in `docs/measurement.md`. Run these tests
+//! Overhead of samples, quoted in `docs/measurement.md`, and of each probe. Run these tests
 //! manually. `make bench` measures the overhead of all probes together. For the sample overhead,
 //! the same job runs with and without samples: interleaved, so that drift affects both, and at the
 //! highest priority, so that other processes affect neither.
@@ -90,7 +90,7 @@ fn cached(disk: &Disk) -> Value {
         "runtime": 3, "time_based": 1, "cpus_allowed": "0", "nice": -20})
 }
 
-/// The figures quoted in the module docs of `probes`.
+/// The figures in the module documentation of `probes`.
 #[test]
 #[ignore = "a measurement: cargo test -p leadline-runner --test cost -- --ignored --nocapture --test-threads 1"]
 fn probe_overhead() {

@@ -30,7 +30,7 @@ fn speed_from_memory_does_not_pass() {
     let (device, memory) = (runs(1.0, 1, "device"), runs(40.0, 101, "page_cache"));
     let (decided, sentence) = outcome(&device, &memory);
     assert_eq!(decided, Outcome::Undecided);
-    let expected = "a was served by the device, and b by memory. Changed by";
+    let expected = "“a” was served by the device, and “b” by memory. Changed by";
     assert!(sentence.starts_with(expected), "{sentence}");
     for class in ["mixed", "unwritten", "deferred_write"] {
         let other = runs(2.0, 201, class);
@@ -58,7 +58,7 @@ fn memory_and_an_unknown_layer_do_not_pass() {
     for other in [&unknown, &without_verdict] {
         let (decided, sentence) = outcome(other, &memory);
         assert_eq!(decided, Outcome::Undecided);
-        let expected = "b was served by memory, and a by an unknown layer. Changed by";
+        let expected = "“b” was served by memory, and “a” by an unknown layer. Changed by";
         assert!(sentence.starts_with(expected), "{sentence}");
         assert_eq!(outcome(&memory, other).0, Outcome::Failed, "still worse");
     }

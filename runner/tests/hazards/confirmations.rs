@@ -196,7 +196,7 @@ pub(crate) fn device_created_again(disk: &mut Disk, _: &mut [String]) {
     disk.reattach(&image, &[]);
 }
 
-/// The same device name, with contents that match the confirmed ones at the sampled offsets.
+/// The same device name and contents, but a different image.
 pub(crate) fn device_on_another_file(disk: &mut Disk, _: &mut [String]) {
     let other = disk.scratch.root().join("other.img");
     fs::copy(&disk.image, &other).unwrap();

@@ -54,7 +54,7 @@ fn sync_range(path: &Path) {
     write_back(path, 0, 0);
 }
 
-/// Two passes: one stays in memory, and the other is completely flushed before or after it.
+/// Two passes: one is flushed completely, and the other stays in memory.
 fn flushed_pass(at: &Path, changes: Value) -> Prepared {
     let volume = ext4(at)?;
     let path = volume.cold_file("f", SIZE);
