@@ -99,12 +99,12 @@ export type AnnotationTime = number;
 export type ArrivalReport = {
     /**
      * Arrivals in the measured window. The number of completed I/Os is this number minus the
-     * growth of the backlog.
+     * backlog growth.
      */
     due: number;
     /**
-     * I/Os that were due and not complete, whether or not they had been submitted: at the start of
-     * the window and at its quarters.
+     * Due I/Os that were not complete, submitted or not: at the start of the window and at its
+     * quarters.
      */
     backlog: Array<number>;
     overload?: Overload | null;
@@ -149,7 +149,7 @@ export type Assessment = {
      */
     equal_host_facts: number;
     /**
-     * Verdict classes and findings that do not occur in all runs.
+     * Verdict classes and findings that are not the same in all runs.
      */
     result_differences: Array<Difference>;
 };
@@ -164,7 +164,7 @@ export type BackingFile = {
      */
     path: string;
     /**
-     * Allocated bytes, without holes (stat(2), `st_blocks`).
+     * Allocated bytes, excluding holes (stat(2), `st_blocks`).
      */
     allocated_bytes: number;
     start?: Residency | null;
@@ -278,7 +278,7 @@ export type Better = 'higher' | 'lower';
  */
 export type BlockSizes = {
     /**
-     * In bytes; all sizes are multiples of this size.
+     * In bytes; all sizes are multiples of this size, except if `unaligned` is set.
      */
     min: number;
     /**
@@ -290,7 +290,7 @@ export type BlockSizes = {
      */
     split: Array<SplitEntry>;
     /**
-     * Whether sizes may differ from multiples of `min`; absent if they may not.
+     * Whether sizes that are not multiples of `min` are allowed; absent if false.
      */
     unaligned?: boolean;
 };
@@ -508,11 +508,13 @@ export type ComparedGroup = {
      */
     hosts?: Array<string>;
     /**
-     * Start of the measured window of the first run, as a Unix time in ms; null without a result.
+     * Start of the measured window of the first run, as a Unix time in ms; null if there is no
+     * result.
      */
     first_started_at_ms?: number | null;
     /**
-     * Start of the measured window of the last run, as a Unix time in ms; null without a result.
+     * Start of the measured window of the last run, as a Unix time in ms; null if there is no
+     * result.
      */
     last_started_at_ms?: number | null;
     /**
@@ -598,7 +600,7 @@ export type ComparedMetric = {
 export type ComparedMetricName = 'read_iops' | 'read_bytes_per_second' | 'read_lat_mean_ns' | 'read_lat_p50_ns' | 'read_lat_p99_ns' | 'read_lat_p999_ns' | 'read_lat_p9999_ns' | 'read_intended_lat_p99_ns' | 'read_lat_max_ns' | 'write_iops' | 'write_bytes_per_second' | 'write_lat_mean_ns' | 'write_lat_p50_ns' | 'write_lat_p99_ns' | 'write_lat_p999_ns' | 'write_lat_p9999_ns' | 'write_intended_lat_p99_ns' | 'write_lat_max_ns' | 'trim_iops' | 'trim_bytes_per_second' | 'trim_lat_mean_ns' | 'trim_lat_p50_ns' | 'trim_lat_p99_ns' | 'trim_lat_p999_ns' | 'trim_lat_p9999_ns' | 'trim_intended_lat_p99_ns' | 'trim_lat_max_ns' | 'sync_lat_mean_ns' | 'sync_lat_p99_ns' | 'cpu_ns_per_io' | 'achieved_depth' | 'errors' | 'device_ios_per_io' | 'device_read_iops' | 'device_read_bytes_per_second' | 'device_write_iops' | 'device_write_bytes_per_second' | 'device_utilization' | 'duration_ms';
 
 /**
- * A run in a comparison. Without a report, all fields except `run` and `group` are null.
+ * A run in a comparison. If it has no report, all fields except `run` and `group` are null.
  */
 export type ComparedRun = {
     run: RunSummary;
@@ -793,7 +795,7 @@ export type Decision = {
 };
 
 /**
- * The first unique blocks, which all duplicates repeat.
+ * The first unique blocks, which are the source of all duplicates.
  */
 export type DedupeWorkingSet = {
     /**
@@ -808,7 +810,7 @@ export type DedupeWorkingSet = {
 
 export type Delivery = {
     /**
-     * The header `webhook-id`, the same in all attempts.
+     * Value of the `webhook-id` header, the same in all attempts.
      */
     id: string;
     event: WebhookEvent;
@@ -968,7 +970,7 @@ export type DeviceKind = 'disk' | 'partition' | 'loop' | 'dm' | 'md' | 'zram' | 
  */
 export type DeviceList = {
     /**
-     * Their `parents` form the tree.
+     * `parents` defines the device tree.
      */
     devices: Array<Device>;
 };
@@ -1034,8 +1036,8 @@ export type DirectFacts = {
      */
     offset_align?: number | null;
     /**
-     * Whether the loop device opens its backing file with direct I/O (`loop/dio`); null without a
-     * loop device.
+     * Whether the loop device opens its backing file with direct I/O (`loop/dio`); null if there
+     * is no loop device.
      */
     loop_direct_io?: boolean | null;
     /**
@@ -1149,7 +1151,7 @@ export type Distribution = {
      */
     blocks: Array<number>;
     /**
-     * Whether each repetition is shifted by the length of the list (`random_sequence_stride`).
+     * Whether each repetition is shifted by the list length (`random_sequence_stride`).
      */
     is_strided?: boolean;
     kind: 'sequence';
@@ -1229,8 +1231,8 @@ export type Event = EventBody & {
     t_ms: number;
     /**
      * Increases if a server crash may have lost events that were sent but not stored. An event
-     * with a higher epoch replaces all earlier events that have its sequence number or a higher
-     * one. Absent while it is 0.
+     * with a higher epoch replaces all earlier events with the same or a higher sequence number.
+     * Absent if 0.
      */
     epoch?: number;
 };
@@ -1394,7 +1396,7 @@ export type Finding = {
         [key: string]: unknown;
     } | null;
     /**
-     * Button label for the rerun; null without `patch`.
+     * Button label for the rerun; null if there is no `patch`.
      */
     patch_label?: string | null;
     /**
@@ -1447,7 +1449,7 @@ export type FlowOptions = {
 };
 
 /**
- * Data in memory at the end of the measured window, and how long it took to write it.
+ * Data in memory at the end of the measured window, and the time to write it.
  */
 export type FlushReport = {
     /**
@@ -1455,7 +1457,7 @@ export type FlushReport = {
      */
     dirty_bytes?: number | null;
     /**
-     * Duration of the flush phase; null without `end_fsync`.
+     * Duration of the flush phase; null if `end_fsync` is not set.
      */
     duration_ms?: number | null;
 };
@@ -1486,7 +1488,7 @@ export type ForeignResult = {
      */
     hostnames: Array<string>;
     /**
-     * Number of results that were added: one per job or worker.
+     * Number of results that were combined, one per job or worker.
      */
     added_results: number;
     percentiles_of?: LatencyKind | null;
@@ -1659,7 +1661,7 @@ export type HostFacts = {
      */
     governor?: string | null;
     /**
-     * Kernel's state of each CPU vulnerability that affects the host, such as `spectre_v2`:
+     * Kernel status of each CPU vulnerability that affects the host, such as `spectre_v2`:
      * `Mitigation: Retpolines` (Documentation/ABI/testing/sysfs-devices-system-cpu). Null for runs
      * recorded before it was introduced.
      */
@@ -1884,7 +1886,7 @@ export type Job = {
      */
     nr_files?: string | number;
     /**
-     * Order in which the files of a worker are used: roundrobin, sequential (one after the other) or random, with a number of I/Os per file, such as random:8; or zipf:1.2, pareto:0.2 or normal:10 (random files with this distribution).
+     * How a worker chooses its next file: roundrobin, sequential (one file after another) or random, optionally with the I/Os per file, such as random:8; or zipf:1.2, pareto:0.2 or normal:10 (random files with this distribution).
      */
     file_service_type?: string;
     /**
@@ -1916,7 +1918,7 @@ export type Job = {
      */
     offset_align?: string | number;
     /**
-     * I/O pattern: read, write, randread, randwrite, rw, randrw, trim, randtrim, trimwrite or randtrimwrite (each block is trimmed, then written), with fio's `:N` modifier.
+     * I/O pattern: read, write, randread, randwrite, rw, randrw, trim, randtrim, trimwrite or randtrimwrite (each block is trimmed, then written), optionally with fio's `:N` modifier.
      */
     rw?: string;
     /**
@@ -1956,7 +1958,7 @@ export type Job = {
      */
     bssplit?: string | number;
     /**
-     * Any size within bsrange, not only multiples of the minimum; sizes of bssplit may differ in the same way. Requires direct=0.
+     * Allow any size within bsrange, not only multiples of the minimum, and bssplit sizes that are not multiples of the smallest one. Requires direct=0.
      */
     bs_unaligned?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
@@ -1976,15 +1978,15 @@ export type Job = {
      */
     ba?: string | number;
     /**
-     * Access distribution: random, zipf:1.2, pareto:0.2, normal:10, zoned:60/10:30/20:8/30:2/40, zoned_abs:60/10g:40/20g or sequence:2:0:1 (these blocks, repeatedly). zipf, pareto and normal accept the position of the most probable block (0-1), such as zipf:1.2:0.25.
+     * Access distribution: random, zipf:1.2, pareto:0.2, normal:10, zoned:60/10:30/20:8/30:2/40, zoned_abs:60/10g:40/20g or sequence:2:0:1 (these blocks, repeated). zipf, pareto and normal accept the position of the most probable block (0-1), such as zipf:1.2:0.25.
      */
     random_distribution?: string;
     /**
-     * With random_distribution=sequence: shift each repetition by the length of the sequence.
+     * With random_distribution=sequence, shift each repetition by the sequence length.
      */
     random_sequence_stride?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
-     * Zones of sequential access: none, or strided (zonesize bytes in each zone, then the next zone after zoneskip). Zones extend to the end of the target.
+     * Zones of sequential access: none, or strided (transfer zonesize bytes, then skip zoneskip bytes to the next zone). Zones extend to the end of the target.
      */
     zonemode?: 'none' | 'strided';
     /**
@@ -1992,7 +1994,7 @@ export type Job = {
      */
     zonesize?: string | number;
     /**
-     * Bytes between two zones with zonemode=strided.
+     * Bytes to skip between zones with zonemode=strided.
      */
     zoneskip?: string | number;
     /**
@@ -2036,15 +2038,15 @@ export type Job = {
      */
     iodepth_batch_complete?: string | number;
     /**
-     * Latency limit: each worker finds the highest number of I/Os in flight, up to iodepth, at which latency_percentile of the I/Os stay below the limit, and then ends. A bare number is in microseconds; 0 disables it.
+     * Latency limit. Each worker searches for the highest queue depth, up to iodepth, at which latency_percentile percent of the I/Os stay below the limit, and then ends. A bare number is in microseconds; 0 disables it.
      */
     latency_target?: string | number;
     /**
-     * Time for which each queue depth is tested. A bare number is in microseconds.
+     * Duration of the test of each queue depth. A bare number is in microseconds.
      */
     latency_window?: string | number;
     /**
-     * Percentage of the I/Os that must stay below latency_target. With 100, the first slower I/O fails a test.
+     * Percentage of the I/Os that must stay below latency_target. At 100, a single slower I/O fails the test.
      */
     latency_percentile?: string | number;
     /**
@@ -2124,11 +2126,11 @@ export type Job = {
      */
     number_ios?: string | number;
     /**
-     * Failed I/Os after which the job continues if the error is EIO or EILSEQ: none, read, write (including trims and syncs), io (both), verify or all. The run fails when it ends. Bad blocks never end verification.
+     * I/O types for which the job continues after EIO or EILSEQ: none, read, write (including trims and syncs), io (both), verify or all. The run still fails when it ends. Bad blocks never end verification.
      */
     continue_on_error?: '0' | 'none' | 'read' | 'write' | 'io' | 'verify' | '1' | 'all' | number | boolean;
     /**
-     * Errors after which the job continues, for reads,writes,verification, such as EAGAIN:5,ENOSPC.
+     * Errors that do not end the job, for reads,writes,verification, such as EAGAIN:5,ENOSPC.
      */
     ignore_error?: string | number | number;
     /**
@@ -2164,7 +2166,7 @@ export type Job = {
      */
     ss_interval?: string | number;
     /**
-     * With rate_iops: time for which the backlog must exceed one second of arrivals and grow before the job ends as overloaded; 0 disables it. A bare number is in seconds.
+     * With rate_iops, the job ends as overloaded once its backlog has exceeded one second of arrivals and grown for this time. A bare number is in seconds; 0 disables it.
      */
     overload_time?: string | number | number;
     /**
@@ -2256,7 +2258,7 @@ export type Job = {
      */
     rate_iops?: string | number;
     /**
-     * Minimum bytes per second of each worker. The run ends and fails if a worker is slower during a rate_cycle.
+     * Minimum bytes per second per worker. The run ends and fails if a worker is slower during a rate_cycle.
      */
     rate_min?: string | number;
     /**
@@ -2264,7 +2266,7 @@ export type Job = {
      */
     ratemin?: string | number;
     /**
-     * Minimum I/Os per second of each worker. The run ends and fails if a worker is slower during a rate_cycle.
+     * Minimum I/Os per second per worker. The run ends and fails if a worker is slower during a rate_cycle.
      */
     rate_iops_min?: string | number;
     /**
@@ -2276,7 +2278,7 @@ export type Job = {
      */
     ratecycle?: string | number;
     /**
-     * Latency (lat) above which an I/O ends and fails the run. A bare number is in microseconds; 0 disables it.
+     * Maximum latency (lat). The run ends and fails if an I/O is slower. A bare number is in microseconds; 0 disables it.
      */
     max_latency?: string | number;
     /**
@@ -2292,7 +2294,7 @@ export type Job = {
      */
     flow_id?: string | number;
     /**
-     * How long a worker that exceeds its share pauses once its I/Os are complete, in microseconds. 0: check again immediately.
+     * Pause of a worker that exceeds its share, once its I/Os are complete, in microseconds; 0 means check again immediately.
      */
     flow_sleep?: string | number;
     /**
@@ -2304,7 +2306,7 @@ export type Job = {
      */
     thinktime_blocks?: string | number;
     /**
-     * Part of each pause that the worker spends busy on the CPU instead of sleeping. A bare number is in microseconds.
+     * Part of each pause that the worker spends busy-waiting instead of sleeping. A bare number is in microseconds.
      */
     thinktime_spin?: string | number;
     /**
@@ -2312,7 +2314,7 @@ export type Job = {
      */
     thinktime_iotime?: string | number;
     /**
-     * Bytes that are repeated in the write buffers, such as 0xdeadbeef, -12 or "text".
+     * Bytes to repeat in the write buffers, such as 0xdeadbeef, -12 or "text".
      */
     buffer_pattern?: string | number;
     /**
@@ -2336,7 +2338,7 @@ export type Job = {
      */
     dedupe_percentage?: string | number;
     /**
-     * Blocks that duplicates repeat: repeat (any earlier block) or working_set (one of the first unique blocks).
+     * Source of duplicate blocks: repeat (any earlier block) or working_set (one of the first unique blocks).
      */
     dedupe_mode?: 'repeat' | 'working_set';
     /**
@@ -2356,7 +2358,7 @@ export type Job = {
      */
     do_verify?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
-     * Number of writes after which the job reads some of them back and checks them, while it writes; the rest follows after the measurement, and with direct=0 all blocks again. 0 disables it. No effect on mixed jobs.
+     * Verify during the measurement: after this many writes, read some of them back and check them. The rest is checked after the measurement; with direct=0, all blocks are checked again. 0 disables it. No effect on mixed jobs.
      */
     verify_backlog?: string | number;
     /**
@@ -2376,11 +2378,11 @@ export type Job = {
      */
     verify_interval?: string | number;
     /**
-     * Position of the header in its block; the header and the data there are swapped.
+     * Offset of the header in its block; the header and the data at that offset are swapped.
      */
     verify_offset?: string | number;
     /**
-     * Bytes that are repeated in each verified block, such as 0xff%o; %o is the offset of the block (8 bytes). Without verify, it implies verify=header-pattern.
+     * Bytes to repeat in each verified block, such as 0xff%o; %o is the block's offset (8 bytes). Without verify, it implies verify=header-pattern.
      */
     verify_pattern?: string | number;
     /**
@@ -2408,7 +2410,7 @@ export type Job = {
      */
     prioclass?: string | number;
     /**
-     * Percentage of the I/Os that have the priority of cmdprio_class and cmdprio (io_uring, libaio). Values for read,write may differ.
+     * Percentage of I/Os with the priority set by cmdprio_class and cmdprio (io_uring, libaio). Values for read,write may differ.
      */
     cmdprio_percentage?: string | number;
     /**
@@ -2424,7 +2426,7 @@ export type Job = {
      */
     cmdprio_hint?: string | number;
     /**
-     * Sizes, and the percentage of their I/Os with a priority: 64k/20 uses cmdprio_class and cmdprio, and 64k/25/1/1:64k/75/3/2 sets the class and level.
+     * Percentage of I/Os with a priority, by size: 64k/20 uses cmdprio_class and cmdprio; 64k/25/1/1:64k/75/3/2 sets the class and level.
      */
     cmdprio_bssplit?: string;
     /**
@@ -2520,7 +2522,7 @@ export type Job = {
      */
     fill_fs?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
-     * Maximum number of open files per worker; at least the number of files, because a worker keeps all its files open.
+     * Maximum number of open files per worker; must be at least the number of files, because a worker keeps all its files open.
      */
     openfiles?: string | number;
     /**
@@ -2544,7 +2546,7 @@ export type Job = {
      */
     io_submit_mode?: 'inline' | 'offload';
     /**
-     * Number of threads that verify blocks. No effect: blocks are verified after the measurement.
+     * Number of threads that verify blocks. No effect: one thread checks the blocks after the measurement, and workers check those of verify_backlog.
      */
     verify_async?: string | number;
     /**
@@ -2560,7 +2562,7 @@ export type Job = {
      */
     exitall_on_error?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
-     * Which I/Os thinktime_blocks counts. No effect: a pause begins when exactly this number has completed.
+     * Which I/Os thinktime_blocks counts. No effect: a pause begins once exactly thinktime_blocks I/Os have completed.
      */
     thinktime_blocks_type?: 'complete' | 'issue';
 };
@@ -2608,11 +2610,11 @@ export type JobReport = {
      */
     sync: SyncStats;
     /**
-     * User-mode CPU time of the job's threads per I/O; null without I/O.
+     * User-mode CPU time of the job's threads per I/O; null if there was no I/O.
      */
     user_ns_per_io?: number | null;
     /**
-     * Kernel-mode CPU time of the job's threads per I/O; null without I/O.
+     * Kernel-mode CPU time of the job's threads per I/O; null if there was no I/O.
      */
     system_ns_per_io?: number | null;
     usage?: ThreadUsage | null;
@@ -2655,8 +2657,8 @@ export type LatencyKind = 'clat' | 'lat';
 export type LatencyLimitMs = number;
 
 /**
- * Latencies in ns; null without samples. `max` and `percentiles` include I/Os that were in flight
- * at the end; all other numbers cover completed I/Os only.
+ * Latencies in ns; null if there are no samples. `max` and `percentiles` include I/Os that were in
+ * flight at the end; all other numbers cover completed I/Os only.
  */
 export type LatencyStats = {
     /**
@@ -2698,7 +2700,7 @@ export type LatencyStats = {
 };
 
 /**
- * Search for the highest number of I/Os in flight within a latency limit.
+ * Search for the highest queue depth within a latency limit.
  */
 export type LatencyTargetOptions = {
     /**
@@ -2720,11 +2722,11 @@ export type LatencyTargetOptions = {
 };
 
 /**
- * The number of I/Os in flight within a latency limit (`latency_target`).
+ * Result of the search for the highest queue depth within a latency limit (`latency_target`).
  */
 export type LatencyTargetReport = {
     /**
-     * Last number of I/Os in flight, by worker.
+     * Last queue depth of each worker.
      */
     depths: Array<number>;
     /**
@@ -2813,7 +2815,7 @@ export type LeftoverFile = {
 };
 
 /**
- * A time at which the mean IOPS of a direction changed and stayed at another level.
+ * A lasting change in the mean IOPS of a direction.
  */
 export type LevelChange = {
     /**
@@ -2846,7 +2848,7 @@ export type LoadCurve = {
     ramp_seconds: number;
     p99_limit_ms?: number | null;
     /**
-     * Null for studies that were created before it was introduced, and without a limit.
+     * Null if there is no limit, and for studies created before it was introduced.
      */
     max_bytes?: number | null;
     /**
@@ -2882,22 +2884,22 @@ export type LoadCurveResults = {
     sentence: string;
     /**
      * Foreign I/O, a busy host and other disturbances. Disturbed runs are excluded unless most
-     * runs are disturbed, which is then a property of the host.
+     * runs are disturbed; the disturbance is then a property of the host.
      */
     warning?: string | null;
     /**
-     * IOPS without a rate limit, from which the rates are derived; null without a probe. Not a
-     * saturation point.
+     * IOPS without a rate limit, from which the rates are derived; null if there is no probe.
+     * Not a saturation point.
      */
     probe_iops?: number | null;
     /**
-     * I/Os per second that were completed at the highest sustained rate below all overloaded ones;
-     * null unless there is an overloaded one. At most the nominal rate.
+     * Completed I/Os per second at the highest sustained rate below all overloaded rates; null if
+     * no rate was overloaded. At most the nominal rate.
      */
     saturation?: number | null;
     /**
-     * I/Os per second that were due at the lowest rate that overloaded the storage; at least the
-     * nominal rate.
+     * Due I/Os per second at the lowest rate that overloaded the storage; at least the nominal
+     * rate.
      */
     upper?: number | null;
     knee?: Knee | null;
@@ -2910,7 +2912,7 @@ export type LoadCurveResults = {
      */
     not_run: Array<number>;
     /**
-     * The rate before which the curve ended because of `max_bytes`; null if it did not.
+     * The next rate, if the curve ended before it because of `max_bytes`; otherwise null.
      */
     ended_before?: number | null;
 };
@@ -2941,7 +2943,7 @@ export type LoadPoint = {
      */
     due?: number | null;
     /**
-     * I/Os that were due and not complete, at the quarters of the window.
+     * Due I/Os that were not complete, at the quarters of the window.
      */
     backlog: Array<number>;
     overload?: Overload | null;
@@ -3063,15 +3065,15 @@ export type MetricState = {
  */
 export type MinRate = {
     /**
-     * Bytes per second; null without a minimum.
+     * Bytes per second; null if there is no minimum.
      */
     bytes: PerDirectionOptionU64;
     /**
-     * I/Os per second; null without a minimum.
+     * I/Os per second; null if there is no minimum.
      */
     ios: PerDirectionOptionU64;
     /**
-     * Length of a period that is checked.
+     * Length of each checked period.
      */
     cycle_ms: number;
 };
@@ -3117,11 +3119,12 @@ export type Modifier = {
 export type ModifierKind = 'readahead' | 'merged' | 'split' | 'amplified' | 'deferred' | 'foreign';
 
 /**
- * Repeats that decide a comparison with a probability of about 80 %, from the variance so far.
+ * Additional repeats that would decide a comparison with a probability of about 80 %, estimated
+ * from the variance so far.
  */
 export type MoreRepeats = {
     /**
-     * Additional pairs, or additional runs per group.
+     * Pairs, or runs per group.
      */
     repeats: number;
     /**
@@ -3284,7 +3287,7 @@ export type PerDirectionBlockSizes = {
      */
     read: {
         /**
-         * In bytes; all sizes are multiples of this size.
+         * In bytes; all sizes are multiples of this size, except if `unaligned` is set.
          */
         min: number;
         /**
@@ -3296,7 +3299,7 @@ export type PerDirectionBlockSizes = {
          */
         split: Array<SplitEntry>;
         /**
-         * Whether sizes may differ from multiples of `min`; absent if they may not.
+         * Whether sizes that are not multiples of `min` are allowed; absent if false.
          */
         unaligned?: boolean;
     };
@@ -3305,7 +3308,7 @@ export type PerDirectionBlockSizes = {
      */
     write: {
         /**
-         * In bytes; all sizes are multiples of this size.
+         * In bytes; all sizes are multiples of this size, except if `unaligned` is set.
          */
         min: number;
         /**
@@ -3317,7 +3320,7 @@ export type PerDirectionBlockSizes = {
          */
         split: Array<SplitEntry>;
         /**
-         * Whether sizes may differ from multiples of `min`; absent if they may not.
+         * Whether sizes that are not multiples of `min` are allowed; absent if false.
          */
         unaligned?: boolean;
     };
@@ -3326,7 +3329,7 @@ export type PerDirectionBlockSizes = {
      */
     trim: {
         /**
-         * In bytes; all sizes are multiples of this size.
+         * In bytes; all sizes are multiples of this size, except if `unaligned` is set.
          */
         min: number;
         /**
@@ -3338,7 +3341,7 @@ export type PerDirectionBlockSizes = {
          */
         split: Array<SplitEntry>;
         /**
-         * Whether sizes may differ from multiples of `min`; absent if they may not.
+         * Whether sizes that are not multiples of `min` are allowed; absent if false.
          */
         unaligned?: boolean;
     };
@@ -3399,7 +3402,7 @@ export type PerDirectionDistribution = {
          */
         blocks: Array<number>;
         /**
-         * Whether each repetition is shifted by the length of the list (`random_sequence_stride`).
+         * Whether each repetition is shifted by the list length (`random_sequence_stride`).
          */
         is_strided?: boolean;
         kind: 'sequence';
@@ -3458,7 +3461,7 @@ export type PerDirectionDistribution = {
          */
         blocks: Array<number>;
         /**
-         * Whether each repetition is shifted by the length of the list (`random_sequence_stride`).
+         * Whether each repetition is shifted by the list length (`random_sequence_stride`).
          */
         is_strided?: boolean;
         kind: 'sequence';
@@ -3517,7 +3520,7 @@ export type PerDirectionDistribution = {
          */
         blocks: Array<number>;
         /**
-         * Whether each repetition is shifted by the length of the list (`random_sequence_stride`).
+         * Whether each repetition is shifted by the list length (`random_sequence_stride`).
          */
         is_strided?: boolean;
         kind: 'sequence';
@@ -3785,7 +3788,7 @@ export type Profile = {
  */
 export type Proof = {
     /**
-     * The layer that the counter belongs to.
+     * Layer of the counter.
      */
     layer: Layer;
     /**
@@ -3849,7 +3852,7 @@ export type QueuePosition = {
 };
 
 /**
- * Every day from one local time to another. Ends on the next day if `to` is not after `from`.
+ * A daily period in local time. It ends on the next day if `to` is not after `from`.
  */
 export type QuietHours = {
     /**
@@ -3893,7 +3896,7 @@ export type RepeatOrder = 'interleaved' | 'sequential';
 export type Repeats = number;
 
 /**
- * Results for the measured window. If a number is missing, `absent` has the reason.
+ * Results for the measured window. `absent` explains missing numbers.
  */
 export type Report = {
     /**
@@ -4226,7 +4229,7 @@ export type RunPatch = {
 export type RunRequest = {
     jobs?: Jobs | null;
     /**
-     * Instead of `jobs`: a fio job file, or a command of fio or diskspd.
+     * Instead of `jobs`: a fio job file, or a fio or diskspd command.
      */
     job_text?: string | null;
     /**
@@ -4343,17 +4346,17 @@ export type RunSummary = WorkloadSummary & {
      */
     retry_of?: number | null;
     /**
-     * Runs with the same value performed the same test, on any target and host; null without a
-     * result.
+     * Runs with the same value performed the same test, on any target and host; null if there is
+     * no result.
      */
     job_fingerprint?: string | null;
     /**
-     * Fingerprint of the hardware, kernel, filesystem and device; null without a result.
+     * Fingerprint of the hardware, kernel, filesystem and device; null if there is no result.
      */
     host_fingerprint?: string | null;
     /**
      * Fingerprint of the host name and the devices below the targets, equal for all runs of a
-     * trend; null without a result.
+     * trend; null if there is no result.
      */
     machine_fingerprint?: string | null;
     queue?: QueuePosition | null;
@@ -4401,8 +4404,8 @@ export type RwKind = 'read' | 'write' | 'trim' | 'randread' | 'randwrite' | 'ran
 export type RwSequencer = 'sequential' | 'identical';
 
 /**
- * Counts from all layers for one sampling window. If a layer is null, `absent` in the `accepted`
- * event has the reason.
+ * Counts from all layers for one sampling window. `absent` in the `accepted` event explains null
+ * layers.
  */
 export type Sample = {
     /**
@@ -4507,7 +4510,7 @@ export type ScaleSize = string;
  */
 export type Scaled = {
     /**
-     * Divisor for all sizes; 1 without scaling.
+     * Divisor for all sizes; 1 if sizes are not scaled.
      */
     divided_by: number;
     /**
@@ -4600,7 +4603,7 @@ export type ScheduleRequest = {
      */
     tags?: Tags;
     /**
-     * Local times at which no runs start. They must not contain all due times.
+     * Local times at which no runs start. They must not cover all due times.
      */
     quiet_hours?: Array<QuietHours>;
     /**
@@ -4610,11 +4613,11 @@ export type ScheduleRequest = {
 };
 
 /**
- * One or more due times, and their result.
+ * One or more due times and their result.
  */
 export type ScheduleStart = {
     /**
-     * The due time, or the last of several.
+     * The due time, or the last one if there are multiple.
      */
     due_at_ms: number;
     /**
@@ -4627,7 +4630,7 @@ export type ScheduleStart = {
      */
     reason?: string | null;
     /**
-     * Whether the due time was missed, and the start was caught up later.
+     * Whether this is a later start for a missed due time.
      */
     is_catch_up: boolean;
     run?: number | null;
@@ -4672,8 +4675,8 @@ export type Series = {
     t_ms: Array<number>;
     columns: Array<SeriesColumn>;
     /**
-     * I/Os of all directions by latency, for a heat map: for each bucket, the used rows in ascending
-     * order with their numbers of I/Os. Null if not requested.
+     * Latency heat map across all directions: for each bucket, the non-empty rows in ascending
+     * order with their I/O counts. Null if not requested.
      */
     latency_rows?: Array<Array<[
         number,
@@ -4828,7 +4831,7 @@ export type SniaPurge = 'none' | 'discard' | 'operator';
 export type SniaResults = {
     test: SniaTestName;
     /**
-     * Never claims compliance: only SNIA can.
+     * Does not claim compliance with the specification.
      */
     label: string;
     state: SniaState;
@@ -4837,13 +4840,13 @@ export type SniaResults = {
      */
     sentence: string;
     /**
-     * Null unless the window is steady, or if memory served its I/Os.
+     * Null if the window is not steady, or if memory served its I/Os.
      */
     badge?: string | null;
     window?: RoundRange | null;
     rounds: Array<SniaRound>;
     /**
-     * The variables that decide whether the state is steady.
+     * The variables that determine whether the state is steady.
      */
     tracking: Array<TrackingVariable>;
     /**
@@ -4862,11 +4865,12 @@ export type SniaRound = {
      */
     round: number;
     /**
-     * Why the round, and those before it, are not part of a window; null if nothing interrupted it.
+     * Why neither this round nor any earlier round is part of a window; null if nothing
+     * interrupted it.
      */
     interruption?: string | null;
     /**
-     * One per cell, in the order of the test; null without a result.
+     * One per cell, in the order of the test; null if it has no result.
      */
     values: Array<CellValue | null>;
 };
@@ -5053,7 +5057,7 @@ export type SteadyStateOptions = SteadyState & {
      */
     duration_s: number;
     /**
-     * Seconds at the start of the measurement that are not used, rounded up.
+     * Seconds at the start of the measurement that are ignored, rounded up.
      */
     ramp_s: number;
     /**
@@ -5173,7 +5177,7 @@ export type StepPlan = {
      */
     repeat: number;
     /**
-     * Values of the swept options; empty without a sweep.
+     * Values of the swept options; empty if there is no sweep.
      */
     sweep?: Array<SweepValue>;
     name: string;
@@ -5218,7 +5222,7 @@ export type StepStatistics = {
 export type Steps = Array<StepDefinition>;
 
 /**
- * Settings of the request queue are null for a partition, which uses the queue of its disk.
+ * Request queue settings are null for a partition, which uses the queue of its disk.
  */
 export type StorageDevice = {
     /**
@@ -5227,7 +5231,7 @@ export type StorageDevice = {
     name: string;
     kind: DeviceKind;
     /**
-     * Whether there is no other device below.
+     * Whether there are no devices below it.
      */
     is_physical: boolean;
     /**
@@ -5253,8 +5257,8 @@ export type StorageDevice = {
 };
 
 /**
- * Storage I/O of the runner process (`/proc/self/io`, proc_pid_io(5)), which separates it from I/O
- * of other processes.
+ * Storage I/O of the runner process, excluding other processes (`/proc/self/io`,
+ * proc_pid_io(5)).
  */
 export type StorageIo = {
     /**
@@ -5282,7 +5286,7 @@ export type StorageLayer = 'page_cache' | 'lower_cache' | 'unwritten' | 'device'
  */
 export type StridedZones = {
     /**
-     * Transferred in each zone.
+     * Bytes to transfer in each zone.
      */
     size: number;
     /**
@@ -5290,7 +5294,7 @@ export type StridedZones = {
      */
     range: number;
     /**
-     * Distance between two zones.
+     * Gap between zones.
      */
     skip: number;
 };
@@ -5368,8 +5372,8 @@ export type StudyDefinition = {
     order_seed?: OrderSeed | null;
     idle_wait_seconds?: IdleWaitSeconds | null;
     /**
-     * Options to vary. Each step runs with every combination of their values. Limited to 1,024 runs
-     * in total.
+     * Options to vary. Each step runs with every combination of their values, with at most 1,024
+     * runs in total.
      */
     sweep?: Array<SweepAxis> | null;
     snia?: SniaTestDefinition | null;
@@ -5381,7 +5385,7 @@ export type StudyDefinition = {
     host?: HostId | null;
     tags?: Tags | null;
     /**
-     * Serial number of the device to overwrite, or its kernel name if it has none. Must match.
+     * `TEXT@CODE` for each target with data to be overwritten, from the plan's `confirmations`.
      */
     confirm?: Array<string> | null;
 };
@@ -5487,7 +5491,7 @@ export type StudyStep = {
      */
     repeat: number;
     /**
-     * Values of the swept options; empty without a sweep.
+     * Values of the swept options; empty if there is no sweep.
      */
     sweep: Array<SweepValue>;
     name: string;
@@ -5552,7 +5556,7 @@ export type SweepAxis = {
      */
     option: SweptOption;
     /**
-     * Different values of the option, in order.
+     * Distinct values of the option, in order.
      */
     values: Array<unknown>;
 };
@@ -5609,12 +5613,12 @@ export type Target = {
      */
     existed: boolean;
     /**
-     * Number of bytes that layout writes; 0 without layout. If a file with several regions is
-     * extended, only the first region has a value.
+     * Number of bytes that layout writes; 0 if there is no layout. If a file with multiple regions
+     * is extended, only the first region has a value.
      */
     layout_bytes: number;
     /**
-     * Start offset of the bytes that layout writes or allocates; null without layout.
+     * Start offset of the bytes that layout writes or allocates; null if there is no layout.
      */
     layout_offset?: number | null;
     /**
@@ -5682,7 +5686,7 @@ export type TargetOptions = {
     create_on_open: boolean;
     unlink: boolean;
     /**
-     * Whether the files are only created, and nothing is measured.
+     * Whether the job only creates its files, without a measurement.
      */
     create_only: boolean;
     /**
@@ -5700,8 +5704,8 @@ export type TargetOptions = {
 };
 
 /**
- * A file or device. The regions of all jobs and workers are merged. If a number is null, `absent`
- * has the reason.
+ * A file or device. The regions of all jobs and workers are merged. `absent` explains null
+ * numbers.
  */
 export type TargetReport = {
     /**
@@ -5776,11 +5780,11 @@ export type TargetState = {
  */
 export type TextSpan = {
     /**
-     * From 1.
+     * One-based.
      */
     line: number;
     /**
-     * From 1, in characters.
+     * One-based, in characters.
      */
     column: number;
     /**
@@ -5803,7 +5807,7 @@ export type ThreadUsage = {
      */
     context_switches: number;
     /**
-     * Page faults that needed I/O.
+     * Page faults that required I/O.
      */
     major_faults: number;
     /**
@@ -5863,7 +5867,7 @@ export type TimingOptions = {
      */
     exitall: boolean;
     /**
-     * Jobs that end with this one.
+     * Jobs that `exitall` ends.
      */
     exit_what: ExitWhat;
     /**
@@ -5881,7 +5885,7 @@ export type TimingOptions = {
      */
     thinktime_blocks?: number | null;
     /**
-     * Part of a pause in which the worker does not sleep, in µs.
+     * Part of each pause that the worker spends busy-waiting, in µs.
      */
     thinktime_spin_us: number;
     /**
@@ -5913,13 +5917,13 @@ export type ToleratedError = {
     message: string;
     count: number;
     /**
-     * Offsets of the first failed I/Os of each worker within the target, in bytes.
+     * Offsets within the target of each worker's first failed I/Os, in bytes.
      */
     offsets: Array<number>;
 };
 
 /**
- * Numbers of errors (errno(3)) after which a job continues.
+ * Error numbers (errno(3)) after which a job continues.
  */
 export type ToleratedErrors = {
     read: Array<number>;
@@ -5930,7 +5934,7 @@ export type ToleratedErrors = {
 };
 
 /**
- * A variable that decides whether the state is steady.
+ * A variable that determines whether the state is steady.
  */
 export type TrackingVariable = {
     /**
@@ -5938,7 +5942,7 @@ export type TrackingVariable = {
      */
     name: string;
     /**
-     * By round; null without a value.
+     * By round; null if the round has no value.
      */
     values: Array<number | null>;
     window?: SteadyStateData | null;
@@ -5979,12 +5983,12 @@ export type Trend = TrendSeries & {
     points: Array<TrendPoint>;
     changes: Array<TrendChange>;
     /**
-     * Findings about disturbances that most runs have, such as `foreign I/O`. They are a property of
-     * the test, so these runs are included.
+     * Findings about disturbances that most runs have, such as `foreign I/O`. They are a property
+     * of the test, so these runs are included.
      */
     common_findings: Array<string>;
     /**
-     * Numbers of excluded runs, by reason.
+     * Number of excluded runs, by reason.
      */
     left_out: Array<LeftOutCount>;
     /**
@@ -6002,8 +6006,7 @@ export type TrendChange = {
      */
     point: number;
     /**
-     * Change of the mean of the medians, from the previous change point to the next one; null if the
-     * mean was 0.
+     * Change from `mean_before` to `mean_after`, in percent; null if `mean_before` is 0.
      */
     percent?: number | null;
     /**
@@ -6014,7 +6017,13 @@ export type TrendChange = {
      * p-value of Student's t-test, not corrected for the number of points.
      */
     p_value: number;
+    /**
+     * Mean of the medians from the previous change point, or the start.
+     */
     mean_before: number;
+    /**
+     * Mean of the medians up to the next change point, or the end.
+     */
     mean_after: number;
     /**
      * Up to 50 runs before the change, on the host of the last point before it.
@@ -6122,7 +6131,7 @@ export type TrendStateChange = {
 export type Unfinished = {
     ios: number;
     /**
-     * Time since the oldest of them was submitted; 0 without I/Os.
+     * Time since the oldest of them was submitted; 0 if there are none.
      */
     oldest_ns: number;
 };
@@ -6142,7 +6151,7 @@ export type UntilDecided = {
      */
     threshold_percent: number;
     /**
-     * In order. They do not depend on results, which keeps the error rate at 5 %.
+     * In order. The looks do not depend on the results, which keeps the error rate at 5 %.
      */
     looks: Array<PlannedLook>;
 };
@@ -6248,19 +6257,20 @@ export type VerifyOptions = {
      */
     reads_back: boolean;
     /**
-     * Whether nothing is written and the blocks of an earlier run are checked.
+     * Whether the job only checks blocks from an earlier run and writes nothing.
      */
     only: boolean;
     /**
-     * Whether reading back stops at the first bad block.
+     * Whether verification stops at the first bad block.
      */
     fatal: boolean;
     /**
-     * Position of the header in its block, in bytes; absent at the start of the block.
+     * Offset of the header in its block, in bytes; absent if 0.
      */
     header_offset?: number;
     /**
-     * How blocks are read back while the job writes; absent without `verify_backlog`.
+     * How blocks are read back while the job writes; absent if `verify_backlog` is not
+     * set.
      */
     backlog?: VerifyBacklog;
 };
@@ -6382,12 +6392,12 @@ export type WebhookMessage = {
 export type WebhookRequest = {
     name: Title;
     /**
-     * Starts with `http://`. Required for a new webhook; without it, the URL stays the same.
+     * Starts with `http://`. Required for a new webhook; if omitted, the URL does not change.
      */
     url?: string;
     /**
-     * Key of the signature: `whsec_` and 24 to 64 random bytes in Base64. Required for a new
-     * webhook; without it, the key stays the same.
+     * Signing key: `whsec_` and 24 to 64 random bytes in Base64. Required for a new
+     * webhook; if omitted, the key does not change.
      */
     secret?: string;
     /**
@@ -6461,7 +6471,7 @@ export type Writeback = {
     written_bytes: number;
     /**
      * How long this run's writers were throttled, summed over its threads (tracepoint
-     * writeback:balance_dirty_pages); null without `request_sizes=1`.
+     * writeback:balance_dirty_pages); null unless `request_sizes=1`.
      */
     throttled_ms?: number | null;
 };
@@ -7396,10 +7406,9 @@ export type ListRunsData = {
     path?: never;
     query?: {
         /**
-         * Text in name, target, tags or notes, and `key:value` terms: rw, bs, iodepth, numjobs, status,
-         * verdict, mode, target, device, host, source, tag, name,
-         * study, step. `#12` is a run number, `-term`
-         * excludes matching runs, and a term in quotes is text.
+         * Text in the name, target, tags or notes, and `key:value` terms. Keys: rw, bs, iodepth,
+         * numjobs, status, verdict, mode, target, device, host, source, tag, name, study, step. `#12`
+         * is a run number, `-term` excludes matching runs, and a quoted term is text.
          */
         q?: string;
         /**
