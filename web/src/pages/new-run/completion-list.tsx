@@ -4,7 +4,7 @@ import { useEffect } from 'react';
 import type { Completion, CompletionItem } from '../../model/job/completion';
 import { summaryOf, typeAndDefault } from '../../model/job/option-summary';
 import { positionAt } from '../../model/job/text-position';
-import { TextAnchor } from './text-anchor';
+import { POPOVER_PORTAL, TextAnchor } from './text-anchor';
 import type { CompletionState } from './use-completion';
 
 interface CompletionListProps {
@@ -32,6 +32,7 @@ export function CompletionList({ state, text, scrollLeft }: CompletionListProps)
       store={store}
       width={listed?.kind === 'value' ? 180 : 'min(360px, calc(100vw - 24px))'}
       position="bottom-start"
+      portalProps={POPOVER_PORTAL}
     >
       <Combobox.DropdownTarget>
         <TextAnchor {...position} scrollLeft={scrollLeft} />

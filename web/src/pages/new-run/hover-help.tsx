@@ -6,7 +6,7 @@ import type { OptionDoc } from '../../api';
 import { optionOfLine } from '../../model/job/completion';
 import { positionUnder, widthOf } from '../../model/job/text-position';
 import { OptionHelp } from './option-help';
-import { TextAnchor } from './text-anchor';
+import { POPOVER_PORTAL, TextAnchor } from './text-anchor';
 
 const DELAY_MS = 300;
 
@@ -53,6 +53,7 @@ export function HoverHelp({ hovered, text, options, scrollLeft }: HoverHelpProps
       width="min(360px, calc(100vw - 24px))"
       position="top-start"
       withRoles={false}
+      portalProps={POPOVER_PORTAL}
       returnFocus={false}
     >
       <Popover.Target>

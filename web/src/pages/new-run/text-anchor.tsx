@@ -3,6 +3,12 @@
 import type { Ref } from 'react';
 import { LINE_HEIGHT, PADDING, type TextPosition } from '../../model/job/text-position';
 
+/**
+ * Lists and help are children of the editor's card, where the scrolling text does not cut them off
+ * and where they stay within the page's landmarks.
+ */
+export const POPOVER_PORTAL = { target: '.job-editor' };
+
 interface TextAnchorProps extends TextPosition {
   /** Horizontal scroll position of the text, in pixels. */
   scrollLeft: number;
