@@ -119,7 +119,7 @@ fn incomparable_steps_are_not_decided() {
         .collect();
     let cached = look(&groups(&a, &cached), &until, until.looks[0]);
     assert_eq!(cached.outcome, LookOutcome::NotComparable, "{cached:?}");
-    assert!(cached.sentence.contains("and B by memory"), "{cached:?}");
+    assert!(cached.sentence.contains("and “B” by memory"), "{cached:?}");
     // Two kernels within a step.
     let mut mixed = runs(&scaled(0.5), 101);
     mixed[3] = run(104, 500.0, "device", "6.2");
