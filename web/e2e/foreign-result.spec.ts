@@ -56,7 +56,7 @@ test('a fio result becomes a run marked as imported', async ({ signedIn: page, s
   await expect(page).toHaveURL(new RegExp(`${pathname}$`));
 
   // The imported run's jobs can be imported as a job file, with notes.
-  await page.getByRole('link', { name: 'Import jobs' }).click();
+  await page.getByRole('link', { name: 'Run these jobs here' }).click();
   await expect(dialog.getByRole('textbox', { name: /fio job file/ })).toHaveValue(/\[lab\]/);
 });
 

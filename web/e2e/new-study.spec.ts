@@ -54,9 +54,11 @@ test('builds a study from a run, shows errors next to the field, and starts it',
   await expect(page).toHaveURL(/\/studies\/\d+$/);
   await expect(page.getByText('Done', { exact: true })).toBeVisible({ timeout: 60_000 });
   const steps = page.getByRole('region', { name: 'Steps, scrollable' });
-  await expect(steps.getByRole('row', { name: /^1 bypassing the cache/ })).toContainText('Device');
-  await expect(steps.getByRole('row', { name: /^2 from memory/ })).toContainText('Page cache');
-  await expect(steps.getByRole('row', { name: /^1 bypassing the cache/ })).toContainText(
+  await expect(steps.getByRole('row', { name: /^1 · bypassing the cache/ })).toContainText(
+    'Device',
+  );
+  await expect(steps.getByRole('row', { name: /^2 · from memory/ })).toContainText('Page cache');
+  await expect(steps.getByRole('row', { name: /^1 · bypassing the cache/ })).toContainText(
     'Measures the disk.',
   );
 

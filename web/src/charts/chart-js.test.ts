@@ -16,10 +16,10 @@ it.each([
   [0.005, 0.005, '5 ms'],
   [0.0005, 0.0005, '0.5 ms'],
   [0.5, 0.1, '0.5 s'],
-  [-2, 1, '-2 s'],
+  [-2, 1, '−2 s'],
   [90, 30, '1:30 min'],
-  [-60, 30, '-1:00 min'],
-  [-90, 30, '-1:30 min'],
+  [-60, 30, '−1:00 min'],
+  [-90, 30, '−1:30 min'],
 ])('labels %d s on an axis with ticks every %d s: %s', (seconds, step, label) =>
   expect(timeLabel(seconds, step)).toBe(label),
 );

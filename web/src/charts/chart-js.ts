@@ -53,12 +53,13 @@ type Axis = Partial<Pick<ScaleOptionsByType<'linear'>, 'min' | 'max'>>;
  * 1:30 min. Times during the ramp are negative.
  */
 export function timeLabel(seconds: number, step: number): string {
-  if (step < 0.1) return `${Number((seconds * 1000).toFixed(step < 0.001 ? 2 : 0))} ms`;
-  if (Math.abs(seconds) < 60) return `${Number(seconds.toFixed(2))} s`;
+  if (step < 0.1)
+    return `${Number((seconds * 1000).toFixed(step < 0.001 ? 2 : 0))} ms`.replace('-', '−');
+  if (Math.abs(seconds) < 60) return `${Number(seconds.toFixed(2))} s`.replace('-', '−');
   const size = Math.abs(seconds);
   const minutes = Math.floor(size / 60);
   const rest = String(Math.floor(size % 60)).padStart(2, '0');
-  return `${seconds < 0 ? '-' : ''}${minutes}:${rest} min`;
+  return `${seconds < 0 ? '−' : ''}${minutes}:${rest} min`;
 }
 
 /**

@@ -23,7 +23,10 @@ export function NotLoaded({ kind, n, error, retry, actions }: NotLoadedProps) {
     <Page title={title}>
       <h1>{title}</h1>
       <ProblemNotice error={error} retry={retry} />
-      {actions && <div className="row">{actions}</div>}
+      <div className="row">
+        {isValidNumber(n) && all}
+        {actions}
+      </div>
       {!isValidNumber(n) && <Empty title={`Invalid ${kind.toLowerCase()} number`} actions={all} />}
     </Page>
   );

@@ -6,7 +6,7 @@ import { lazy, Suspense, useState } from 'react';
 import { IdempotentRequest, startRun } from '../../api/start';
 import { DEMO_RUN } from '../../model/job/demo';
 import { LinkButton } from '../../ui/link-button';
-import { Empty } from '../../ui/parts';
+import { Card, Empty } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
 import { useOpenRun } from '../../ui/run-links';
 import { usePreloadRunPage } from '../../ui/use-preload';
@@ -41,7 +41,7 @@ export function FirstVisit() {
           file in the first target root and reads random 4 KiB blocks from it for ten seconds,
           bypassing the page cache. It changes nothing else.
         </Empty>
-        <section className="card" aria-label="Example results">
+        <Card title="Example">
           <div className="example-gauges">
             <Suspense>
               <ExampleGauges />
@@ -53,7 +53,7 @@ export function FirstVisit() {
             </Link>{' '}
             repeat published benchmarks whose results did not come from the disk.
           </p>
-        </section>
+        </Card>
       </div>
     </>
   );

@@ -1,6 +1,7 @@
 // History: all runs, filtered, sorted and paged by the server. The URL contains the filter, the
 // sort order and, for a saved view, the columns. Otherwise, the columns are in the browser's local
 // storage.
+import { Button } from '@mantine/core';
 import { useLocalStorage, useMediaQuery } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
@@ -81,10 +82,13 @@ export function HistoryPage() {
       <ProblemNotice error={query.error} retry={query.refetch} />
       {isFirstVisit && <FirstVisit />}
       {query.isSuccess && search.q && total === 0 && (
-        <Empty title="No matching runs">
+        <Empty
+          title="No matching runs"
+          actions={<Button onClick={() => setFilter('')}>Clear filter</Button>}
+        >
           Search covers names, targets, tags and notes. Use #12 for a run number, rw:, bs:,
-          iodepth:, numjobs:, status:, verdict:, mode:, target:, device:, host:, source:, tag: or
-          name: to search one field, and a leading minus to exclude a term.
+          iodepth:, numjobs:, status:, verdict:, mode:, target:, device:, host:, source:, tag:,
+          study:, step: or name: to search one field, and a leading minus to exclude a term.
         </Empty>
       )}
       {chosen.length > 0 && <BulkBar runs={chosen} clear={() => select(new Set())} />}

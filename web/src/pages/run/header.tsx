@@ -59,12 +59,14 @@ export function RunHeader({ run, live: { fold, chartGroup } }: { run: Run; live:
 function Actions({ run, isFinished }: { run: Run; isFinished: boolean }) {
   return (
     <div className="row tight no-print run-actions">
+      {/* First, so that it is visible on phones, where the actions scroll. */}
+      {!isFinished && <CancelButton run={run} />}
       {isImported(run) ? <UseJobsButton run={run} /> : <RerunButtons run={run} />}
       <TrendButton run={run} />
       <CopyMenu run={run} />
       <ExportMenu run={run} isFinished={isFinished} />
       {!isFinished && <NotifyButton />}
-      {isFinished ? <MoreMenu run={run} /> : <CancelButton run={run} />}
+      {isFinished && <MoreMenu run={run} />}
     </div>
   );
 }
@@ -109,7 +111,7 @@ function RerunButtons({ run }: { run: Run }) {
 /** Imports the jobs of an imported run, with notes. Imported runs cannot be rerun directly. */
 const UseJobsButton = ({ run }: { run: Run }) => (
   <LinkButton to="/new" search={{ import: String(run.number) }}>
-    Import jobs
+    Run these jobs here
   </LinkButton>
 );
 

@@ -26,10 +26,14 @@ export function SeriesTable({ view, panels, chartGroup }: SeriesTableProps) {
         )}
         rows={Array.from({ length: view.length }, (_, index) => ({
           key: String(index),
-          name: `${view.seconds(index).toFixed(2)} s`,
+          name: secondsText(view.seconds(index)),
           cells: columns.map(({ panel, line }) => panel.format(view.value(index, line.columns))),
         }))}
       />
     </Card>
   );
 }
+
+/** Times during the ramp are negative. */
+const secondsText = (seconds: number) =>
+  `${seconds.toFixed(2)} s`.replace(/^-(0\.00 )/, '$1').replace('-', '−');

@@ -63,7 +63,7 @@ function StepGauge({ step: { step, name, run }, lineIndex, lazy }: StepGaugeProp
     <section className="card" ref={ref}>
       <div className="gauge-title">
         {lineIndex >= 0 && <Legend entries={[{ label: '', ...lineStyle(lineIndex) }]} />}
-        <RunLink n={number}>{`${step} ${name}`}</RunLink>
+        <RunLink n={number}>{`${step} · ${name}`}</RunLink>
       </div>
       {data ? <LiveGauge key={data.number} run={data} /> : <div className="placeholder" />}
     </section>

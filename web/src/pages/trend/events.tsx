@@ -27,8 +27,8 @@ export function Events({ trend, onSelect }: EventsProps) {
     <Card title="Changes" className="events">
       {rows.length === 0 && (
         <p className="mute">
-          No change of at least {trend.threshold_percent} % was found, and the host is the same in
-          all groups.
+          No certain change of at least {trend.threshold_percent} % was found, and the host is the
+          same in all groups.
         </p>
       )}
       {rows.length > 0 && (
