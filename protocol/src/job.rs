@@ -247,7 +247,7 @@ options! {
         file_append: bool = "0",
         /// Create the file when the job opens it, without layout.
         create_on_open: bool = "0",
-        /// Create files that do not exist; 0 rejects the job instead.
+        /// Create files that do not exist; 0 rejects the job instead, and jobs that only read if layout would write to an existing file.
         allow_file_create: bool = "1",
         /// Only create and write the files; nothing is measured.
         create_only: bool = "0",

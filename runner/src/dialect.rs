@@ -205,9 +205,9 @@ fn read(
             notes.info(&program.program.span, None, text);
         }
         let command = command::sections(&program, &input, notes);
-        let jobs = fio_jobs::jobs(&command.sections, notes);
+        let mut jobs = fio_jobs::jobs(&command.sections, notes);
         if command.is_read_only {
-            misleading_jobs::reject_writes(&jobs, notes);
+            misleading_jobs::reject_writes(&mut jobs, notes);
         }
         commands_read.push(Command {
             jobs,

@@ -102,6 +102,28 @@ fn multiple_job_files_run_sequentially() {
     assert_eq!(runner, fio);
 }
 
+/// fio's `--readonly` also covers layout: no file is created, extended or filled.
+#[test]
+fn readonly_commands_do_not_write() {
+    let programs = Programs::new();
+    let directory = programs.directory_of(Path::new("leadline-runner"));
+    let run = |options: &str| {
+        let arguments = format!("--readonly --name=j --rw=read --direct=0 --filename=h {options}");
+        let arguments: Vec<&str> = arguments.split_whitespace().collect();
+        programs.runner(&arguments, "").status.code()
+    };
+    assert_eq!(run("--size=64k"), Some(2));
+    let written = Path::new(&directory).join("h");
+    assert!(!written.exists());
+    fs::create_dir_all(&directory).unwrap();
+    fs::write(&written, vec![7; 65_536]).unwrap();
+    assert_eq!(run("--size=64k --overwrite=1"), Some(2));
+    assert_eq!(run("--size=128k"), Some(2));
+    assert_eq!(fs::read(&written).unwrap(), vec![7; 65_536]);
+    assert_eq!(run("--size=64k"), Some(0));
+    assert_eq!(fs::read(&written).unwrap(), vec![7; 65_536]);
+}
+
 #[test]
 fn errors_identify_the_job_file() {
     let programs = Programs::new();

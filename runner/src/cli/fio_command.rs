@@ -23,6 +23,8 @@ use leadline_protocol::{
 use std::io;
 
 pub(crate) const NAME: &str = "fio";
+/// Skipped at the start of a job file, as in other imports.
+const BYTE_ORDER_MARK: char = '\u{feff}';
 /// Delimiter of the here documents: a line that no job file contains.
 const END: &str = "end of the job file, written by leadline-runner";
 
@@ -225,6 +227,7 @@ impl Command {
                 false => read_text(argument),
             };
             let contents = contents.map_err(|error| vec![unreadable_file(argument, &error)])?;
+            let contents = contents.trim_start_matches(BYTE_ORDER_MARK);
             let name = format!("job-file-{}", job_files.len() + 1);
             text += &format!("cat > {name} <<'{END}'\n");
             let lines_before = text.matches('\n').count() as u32;

@@ -377,7 +377,7 @@ impl Reader<'_, '_, '_> {
             }
             Effect::ReadOnly => {
                 self.is_read_only = true;
-                let sentence = "--readonly rejects jobs that write.";
+                let sentence = "--readonly rejects jobs that write, and files that would be created or extended.";
                 self.notes
                     .info(span, Some(name), NoteText::new("readonly", sentence, ""));
             }

@@ -39,7 +39,13 @@ pub(crate) const PROGRAM_OPTIONS: &[ProgramOption] = &[
         true,
         Effect::Rejected("was removed from fio."),
     ),
-    option("bandwidth-log", false, Effect::Output),
+    option(
+        "bandwidth-log",
+        false,
+        Effect::Rejected(
+            "writes logs of all jobs together, which are not supported. Use write_bw_log.",
+        ),
+    ),
     option("minimal", false, Effect::Output),
     option("output-format", true, Effect::Output),
     option("append-terse", false, Effect::Output),
@@ -66,7 +72,11 @@ pub(crate) const PROGRAM_OPTIONS: &[ProgramOption] = &[
     option("max-jobs", true, Effect::Output),
     option("terse-version", true, Effect::Output),
     option("server", false, REMOTE),
-    option("daemonize", true, REMOTE),
+    option(
+        "daemonize",
+        true,
+        Effect::Rejected("runs fio in the background, which is not supported."),
+    ),
     option("client", true, REMOTE),
     option("remote-config", true, REMOTE),
     option("cpuclock-test", false, Effect::NoRun),

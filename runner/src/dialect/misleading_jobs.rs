@@ -7,7 +7,9 @@ use crate::dialect::{
     notes::{NoteText, Notes, quoted},
     option_value::OptionValue,
     options::Options,
+    value::Value,
 };
+use leadline_protocol::job::fio::find_option;
 
 /// Engines that keep only one I/O in flight.
 const SYNCHRONOUS: [&str; 6] = ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"];
@@ -101,16 +103,31 @@ fn writes(options: &Options) -> bool {
     name.contains("write") || matches!(name, "rw" | "randrw")
 }
 
-/// Rejects jobs that write, as `--readonly` does in fio.
-pub(crate) fn reject_writes(jobs: &[FioJob], notes: &mut Notes<'_>) {
+/// Rejects jobs that write, as `--readonly` does in fio. All other jobs must not create or extend
+/// files.
+pub(crate) fn reject_writes(jobs: &mut [FioJob], notes: &mut Notes<'_>) {
     for job in jobs {
-        let Some(entry) = job.options.get("rw") else {
-            continue;
-        };
-        if writes(&job.options) || !accesses_data(&job.options) {
+        if (writes(&job.options) || !accesses_data(&job.options))
+            && let Some(entry) = job.options.get("rw")
+        {
             let sentence = "--readonly rejects this job, because it writes.";
             let text = NoteText::new("readonly", sentence, "Remove --readonly, or use rw=read.");
             notes.error(&entry.span, Some("rw"), text);
+        }
+        for name in ["overwrite", "file_append"] {
+            if let Some(entry) = job.options.get(name)
+                && is_on(&job.options, name)
+            {
+                let sentence = format!("--readonly rejects this job, because {name} writes.");
+                let text = NoteText::new("readonly", sentence, "Remove --readonly or this option.");
+                notes.error(&entry.span, Some(name), text);
+            }
+        }
+        if let Some(option) = find_option("allow_file_create")
+            && !NO_FILES.contains(&engine(&job.options))
+        {
+            let span = job.span.clone();
+            job.options.store(option, Value::Flag(false), span);
         }
     }
 }

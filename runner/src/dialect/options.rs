@@ -154,6 +154,10 @@ impl Options {
                 let read = find_option("rwmixread").unwrap_or(option);
                 (read, Value::Number(Amount::Plain(100 - percent)))
             }
+            // Names of the same engine (engines/libaio.c and ioengines.c).
+            ("ioengine", Value::Text(engine)) if ["aio", "linuxaio"].contains(&engine.as_str()) => {
+                (option, Value::Text("libaio".into()))
+            }
             (_, value) => (option, value),
         };
         let earlier = self
@@ -161,7 +165,16 @@ impl Options {
             .iter()
             .position(|entry| entry.option.name == option.name);
         let earlier = earlier.map(|index| self.entries.remove(index));
-        let value = value.merged_with(earlier.as_ref().map(|entry| &entry.value));
+        let earlier = earlier.as_ref().map(|entry| &entry.value);
+        let value = match (option.name, &value, earlier) {
+            // In fio, each `filename` adds files (options.c, `str_filename_cb`).
+            ("filename", Value::Text(new), Some(Value::Text(old)))
+                if !new.is_empty() && !old.is_empty() =>
+            {
+                Value::Text(format!("{old}:{new}"))
+            }
+            _ => value.merged_with(earlier),
+        };
         self.entries.push(OptionValue {
             option,
             value,

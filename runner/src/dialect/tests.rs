@@ -48,6 +48,43 @@ fn fio_defaults_are_explicit() {
     );
 }
 
+/// Every other repeated option replaces the previous value.
+#[test]
+fn repeated_filenames_add_files() {
+    let job = json!({"jobs": [{"name": "j", "filename": "a:b", "bs": "8k", "ioengine": "psync", "direct": 0}]});
+    check(
+        "fio --name=j --filename=a --bs=4k --filename=b --bs=8k",
+        job.clone(),
+    );
+    check("[global]\nfilename=a\nbs=4k\n[j]\nfilename=b\nbs=8k\n", job);
+}
+
+#[test]
+fn engines_have_multiple_names() {
+    for name in ["aio", "linuxaio", "libaio"] {
+        check(
+            &format!("fio --name=j --ioengine={name}"),
+            json!({"jobs": [{"name": "j", "ioengine": "libaio", "direct": 0}]}),
+        );
+    }
+}
+
+#[test]
+fn readonly_commands_do_not_create_or_extend_files() {
+    check(
+        "fio --readonly --name=j --rw=read --filename=f",
+        json!({"jobs": [{"name": "j", "rw": "read", "filename": "f", "ioengine": "psync", "direct": 0, "allow_file_create": 0}]}),
+    );
+    for options in ["--rw=write", "--rw=trim", "--rw=read --overwrite=1"] {
+        let import = imported(
+            &format!("fio --readonly --name=j {options} --filename=f"),
+            &[],
+        );
+        assert_eq!(import.document, None, "{options}");
+        assert!(import.notes.iter().any(|note| note.code == "readonly"));
+    }
+}
+
 #[test]
 fn options_that_fio_ignores_are_omitted() {
     check(

@@ -3,6 +3,8 @@
 
 mod checks;
 
+pub(crate) use checks::check_reads_without_layout;
+
 use crate::plan::{
     host_view::PathKind,
     issues::Issues,

@@ -45,6 +45,7 @@ pub(crate) fn resolve(
     alignment::check(request, &sizes, &paths, &regions, issues);
     let targets = layout::resolve(request, index, &paths, &regions, budget, issues);
     verify::check_targets(request.job, &targets, issues);
+    layout::check_reads_without_layout(request, &targets, issues);
     let first_worker = targets
         .iter()
         .filter(|target| target.worker.unwrap_or(0) == 0);

@@ -22,6 +22,9 @@ pub(crate) fn summarize(jobs: &[ResolvedJob]) -> String {
 }
 
 fn sentence(job: &ResolvedJob) -> String {
+    if job.target.create_only {
+        return format!("Creates {}, and measures nothing.", target(job));
+    }
     if !job.is_measured() {
         let target = target(job);
         return format!("Checks the blocks that an earlier run with verify wrote to {target}.");

@@ -38,9 +38,18 @@ fn differences(requested: &Job, job: &ResolvedJob) -> Vec<(&'static str, String)
     let is_mixed = rw.reads() && rw.writes();
     let modifier = pattern.rw_modifier.unwrap_or(0);
     let is_sequential = !rw.is_random();
+    if job.target.create_only {
+        return notes;
+    }
     if !job.is_measured() {
         let sentence = "verify_only reads the whole region in offset order; fio repeats the job's access pattern.";
         note(true, "verify_only", sentence);
+        let sentence = "The job writes only part of its region. All other blocks count as bad unless they contain verified data; fio checks only the blocks that the job writes.";
+        note(
+            writes_part_of_region(requested, job),
+            "verify_only",
+            sentence,
+        );
         return notes;
     }
     note(
@@ -93,10 +102,16 @@ fn differences(requested: &Job, job: &ResolvedJob) -> Vec<(&'static str, String)
         "steadystate",
         "The job's workers are evaluated together; fio does this only with group_reporting.",
     );
+    let region: u64 = job.targets.iter().map(|target| target.size).sum();
+    note(
+        !job.direct && rw.reads() && job.timing.is_io_size_requested && job.timing.io_size > region,
+        "io_size",
+        "The file's pages are evicted once, before the job; fio evicts them before every pass.",
+    );
     note(
         ends_within_a_block(job),
         "io_size",
-        "The last I/O is shortened to match the number of bytes; fio rounds up to a whole block.",
+        "The number of bytes is rounded down to whole blocks; fio rounds it up.",
     );
     note(
         collects_submissions(job),
@@ -140,6 +155,20 @@ fn syncs_at_end_of_pass(job: &ResolvedJob) -> bool {
         && (1..job.timing.io_size.div_ceil(job.target.size))
             .take(interval as usize)
             .any(|pass| (pass * job.target.size / block).is_multiple_of(u64::from(interval)))
+}
+
+/// Whether the requested job, whose blocks are verified, leaves blocks of its region unwritten.
+fn writes_part_of_region(requested: &Job, job: &ResolvedJob) -> bool {
+    let rw = requested.rw();
+    let region: u64 = job.targets.iter().map(|target| target.size).sum();
+    let io_size = requested.io_size.and_then(Extent::bytes);
+    requested.number_ios.is_some()
+        || io_size.is_some_and(|bytes| bytes < region)
+        || (rw.kind.is_random() && requested.norandommap())
+        || (rw.kind.reads() && rw.kind.writes())
+        || rw
+            .modifier
+            .is_some_and(|gap| !rw.kind.is_random() && gap > 0)
 }
 
 /// Whether the last gap of a forward pass ends exactly at the end of the region.

@@ -5,12 +5,13 @@ use crate::plan::{
     issues::Issues,
     job_request::JobRequest,
     target_paths::TargetPath,
+    verify::is_verify_only,
 };
 use leadline_protocol::{
     finding::Severity,
     format::bytes,
     job::{engine::EngineName, keyword::FileState},
-    plan::target::TargetKind,
+    plan::target::{Target, TargetKind},
 };
 use serde_json::json;
 
@@ -179,4 +180,28 @@ pub(super) fn report_initial_write(facts: &PathFacts, issues: &mut Issues) {
         None,
         "Set overwrite=1 to write the file before the measurement.",
     );
+}
+
+/// With `allow_file_create=0`, a job that only reads must not write to its files before it starts.
+pub(crate) fn check_reads_without_layout(
+    request: &JobRequest,
+    targets: &[Target],
+    issues: &mut Issues,
+) {
+    let job = request.job;
+    if job.allow_file_create() || request.rw.kind.is_destructive() || is_verify_only(job) {
+        return;
+    }
+    let laid_out = |target: &&Target| target.existed && target.layout_bytes > 0;
+    for target in targets.iter().filter(laid_out) {
+        issues.invalid(
+            "region_beyond_end",
+            "size",
+            format!(
+                "With allow_file_create=0, a job that only reads does not write to files, but this job would write {} bytes to {}.",
+                target.layout_bytes, target.path
+            ),
+            "Use a smaller size, and remove overwrite, or remove allow_file_create.",
+        );
+    }
 }

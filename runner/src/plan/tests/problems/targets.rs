@@ -80,6 +80,24 @@ fn allow_file_create_rejects_missing_files() {
 }
 
 #[test]
+fn allow_file_create_rejects_layout_for_reads() {
+    let at = |options: Value| {
+        merge(
+            json!({"filename": "full", "size": "1m", "direct": 0, "allow_file_create": 0}),
+            &options,
+        )
+    };
+    check(
+        at(json!({"overwrite": 1})),
+        "region_beyond_end",
+        "size",
+        "does not write to files",
+    );
+    let extended = plan(at(json!({"rw": "write", "size": "1g"})));
+    assert!(extended.problems.is_empty(), "{:?}", extended.problems);
+}
+
+#[test]
 fn paths_that_cannot_be_targets() {
     let at = |filename: &str, rw: &str| json!({"filename": filename, "rw": rw, "size": "1m", "direct": 0});
     check(
