@@ -106,14 +106,14 @@ fn multiple_job_files_run_sequentially() {
 #[test]
 fn readonly_commands_do_not_write() {
     let programs = Programs::new();
-    let directory = programs.directory_of(Path::new("leadline-runner"));
+    let directory = programs.path().join("runner");
     let run = |options: &str| {
         let arguments = format!("--readonly --name=j --rw=read --direct=0 --filename=h {options}");
         let arguments: Vec<&str> = arguments.split_whitespace().collect();
         programs.runner(&arguments, "").status.code()
     };
     assert_eq!(run("--size=64k"), Some(2));
-    let written = Path::new(&directory).join("h");
+    let written = directory.join("h");
     assert!(!written.exists());
     fs::create_dir_all(&directory).unwrap();
     fs::write(&written, vec![7; 65_536]).unwrap();

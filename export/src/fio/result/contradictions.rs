@@ -31,6 +31,12 @@ pub(super) fn check(path: &str, direction: &Value, expected: Expected) -> Result
         return Err(ResultError::invalid(format!("{path}.total_ios"), detail));
     }
     check_bytes(path, direction, expected)?;
+    if ios > 0.0 && direction["runtime"].is_null() {
+        return Err(ResultError::invalid(
+            format!("{path}.runtime"),
+            "is missing",
+        ));
+    }
     if let Some(runtime_ms) = number("runtime") {
         check_rate(&format!("{path}.iops"), iops, (ios, "I/Os"), runtime_ms)?;
         if let (Some(bytes), Some(rate)) = (number("io_bytes"), number("bw_bytes")) {
@@ -135,6 +141,14 @@ fn check_latency(path: &str, latency: &Value) -> Result<(), ResultError> {
     let percentiles = latency["percentile"].as_object().into_iter().flatten();
     for (percent, ns) in percentiles {
         let ns = ns.as_f64().unwrap_or(0.0);
+        let is_zero = percent.parse::<f64>().is_ok_and(|percent| percent == 0.0);
+        if ns < min * (1.0 - MAX_BIN_ERROR) - 1.0 && !is_zero {
+            let detail = format!("is {ns}, but min is {min}");
+            return Err(ResultError::invalid(
+                format!("{path}.percentile.{percent}"),
+                detail,
+            ));
+        }
         if ns > max * (1.0 + MAX_BIN_ERROR) + 1.0 {
             let detail = format!("is {ns}, but max is {max}");
             return Err(ResultError::invalid(

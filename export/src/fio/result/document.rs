@@ -102,8 +102,26 @@ pub(super) fn jobs<'a>(
     })
 }
 
+/// Differences between the starts of jobs that start together: this share of the longest runtime,
+/// and this number of ms.
+const MAX_START_SHARE: f64 = 0.05;
+const MAX_START_MS: f64 = 100.0;
+
 /// Rates of jobs that did not run at the same time cannot be added.
 fn check_starts(jobs: &[&Value], document: &Value) -> Result<(), ResultError> {
+    // Unix times in ms, printed by recent versions. The clocks of clients may differ.
+    let starts = || {
+        let jobs = jobs.iter().filter(|_| document["jobs"].is_array());
+        jobs.filter_map(|job| job["job_start"].as_u64())
+    };
+    let spread_ms = starts().max().unwrap_or(0) - starts().min().unwrap_or(0);
+    let longest_ms = jobs.iter().map(|job| runtime_ms(job)).max().unwrap_or(0);
+    if spread_ms as f64 > MAX_START_SHARE * longest_ms as f64 + MAX_START_MS {
+        let detail = format!(
+            "the jobs started at different times ({spread_ms} ms apart), so their results cannot be added; run fio once per job"
+        );
+        return Err(ResultError::invalid("", detail));
+    }
     for names in [
         ["startdelay", "start_delay"],
         ["wait_for", "wait_for_previous"],
@@ -296,6 +314,17 @@ mod tests {
         }
         let equal = document(json!([job(0, delayed.clone()), job(0, delayed)]));
         assert!(jobs(&equal, "fio-3.33", None).is_ok());
+        let started = |ms: u64| {
+            let mut job = job(0, json!({}));
+            job["job_start"] = ms.into();
+            job["read"] = json!({"runtime": 1000});
+            job
+        };
+        let together = document(json!([started(5_000), started(5_120)]));
+        assert!(jobs(&together, "fio-3.42", None).is_ok());
+        let apart = document(json!([started(5_000), started(7_011)]));
+        let error = jobs(&apart, "fio-3.42", None).err().unwrap();
+        assert!(error.to_string().contains("2011 ms apart"), "{error}");
     }
 
     #[test]

@@ -6,6 +6,9 @@ use std::{collections::BTreeSet, fmt};
 /// Objects in which a field may occur twice: fio prints a job option as often as it was given.
 const REPEATABLE: [&str; 2] = ["job options", "global options"];
 
+/// fio 3.0 to 3.3 print each unused entry of the percentile list.
+const UNUSED_PERCENTILE: &str = "0.00";
+
 /// Returns the path of the first field that occurs twice, such as `jobs[0].read.iops`.
 pub(super) fn duplicate_field(text: &str) -> Option<String> {
     let mut reader = serde_json::Deserializer::from_str(text);
@@ -76,7 +79,8 @@ impl<'de> Visitor<'de> for Fields<'_> {
                 parent => format!("{parent}.{name}"),
             };
             let may_repeat = REPEATABLE.contains(&name.as_str());
-            if !names.insert(name) && !self.may_repeat {
+            let is_unused = name == UNUSED_PERCENTILE;
+            if !names.insert(name) && !self.may_repeat && !is_unused {
                 *self.found = Some(path);
                 return Err(A::Error::custom("a field occurs twice"));
             }
@@ -108,6 +112,10 @@ mod tests {
                 None,
             ),
             (r#"{"jobs": [], "x": "y", "jobs": []}"#, Some("jobs")),
+            (
+                r#"{"percentile": {"99.00": 1, "0.00": 0, "0.00": 0}}"#,
+                None,
+            ),
             (r#"{"a": 1"#, None),
         ] {
             assert_eq!(duplicate_field(text).as_deref(), expected, "{text}");

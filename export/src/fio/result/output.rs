@@ -20,16 +20,13 @@ pub struct FoundResult<'a> {
 /// one covers the whole run).
 ///
 /// # Errors
-/// If the text contains results from multiple runs.
+/// If the text contains results from multiple runs, or its last document is cut off.
 pub fn find_result(text: &str) -> Result<Option<FoundResult<'_>>, ResultError> {
-    let starts = text
-        .match_indices('{')
-        .map(|(at, _)| at)
-        .filter(|at| *at == 0 || text[..*at].ends_with('\n'));
     let mut last: Option<FoundResult> = None;
     let mut end = 0;
-    for start in starts {
-        if start < end {
+    for (start, _) in text.match_indices('{') {
+        let is_at_line_start = start == 0 || text[..start].ends_with('\n');
+        if start < end || !(is_at_line_start || text[end..start].trim().is_empty()) {
             continue;
         }
         let mut values = Deserializer::from_str(&text[start..]).into_iter::<Value>();
@@ -50,6 +47,10 @@ pub fn find_result(text: &str) -> Result<Option<FoundResult<'_>>, ResultError> {
                 signal: signal(text),
             });
         }
+    }
+    if last.is_some() && text[end..].contains("\"fio version\"") {
+        let detail = "the last document is incomplete; use the whole output of fio";
+        return Err(ResultError::invalid("", detail));
     }
     Ok(last)
 }
@@ -159,6 +160,14 @@ mod tests {
             find_result(&texts.join("\n")).map(|found| found.unwrap().text.len())
         };
         assert!(last([state(1_000, 900), state(2_000, 1_900)]).is_ok());
+        let (first, second) = (state(1_000, 900), state(2_000, 1_900));
+        for separator in ["\n", "", " "] {
+            let text = format!("{first}{separator}{second}");
+            let found = find_result(&text).unwrap().unwrap();
+            assert_eq!(found.document["timestamp_ms"], 2_000, "{separator:?}");
+            let cut = &text[..text.len() - 20];
+            assert!(find_result(cut).is_err(), "{separator:?}");
+        }
         assert!(
             last([state(1_000, 0), state(4_000, 1_900)]).is_ok(),
             "during the ramp"

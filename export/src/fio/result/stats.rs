@@ -92,7 +92,9 @@ fn rate(all: &[Stats], field: &str, count: &str) -> Result<f64, ResultError> {
 }
 
 fn sum(all: &[Stats], field: &str) -> Result<f64, ResultError> {
-    all.iter().map(|stats| stats.number(field)).sum()
+    // The sum of no numbers is -0.
+    let sum: Result<f64, ResultError> = all.iter().map(|stats| stats.number(field)).sum();
+    Ok(sum? + 0.0)
 }
 
 fn total(all: &[Stats], field: &str) -> Result<u64, ResultError> {
