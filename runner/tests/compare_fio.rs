@@ -10,13 +10,14 @@ use std::{
     process::{Command, Output},
 };
 
-/// One direction of a job with 1,000 I/Os, with bins as in `json+`.
+/// One direction of a job that ran for a second, with bins as in `json+`.
 fn direction(iops: f64, p99_ns: u64) -> Value {
-    json!({"total_ios": 1000, "io_bytes": 4_096_000, "iops": iops, "bw_bytes": (iops * 4096.0) as u64,
+    let ios = iops as u64;
+    json!({"total_ios": ios, "io_bytes": 4096 * ios, "iops": iops, "bw_bytes": (iops * 4096.0) as u64, "runtime": 1000,
         "slat_ns": {"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0},
-        "clat_ns": {"min": 1000, "max": p99_ns, "mean": 2000.0, "stddev": 1.0, "N": 1000,
-            "percentile": {"50.000000": 1500, "99.000000": p99_ns}, "bins": {"1500": 985, p99_ns.to_string(): 15}},
-        "lat_ns": {"min": 1000, "max": p99_ns, "mean": 2000.0, "stddev": 1.0, "N": 1000}})
+        "clat_ns": {"min": 1000, "max": p99_ns, "mean": 2000.0, "stddev": 1.0, "N": ios,
+            "percentile": {"50.000000": 1500, "99.000000": p99_ns}, "bins": {"1500": ios - 15, p99_ns.to_string(): 15}},
+        "lat_ns": {"min": 1000, "max": p99_ns, "mean": 2000.0, "stddev": 1.0, "N": ios}})
 }
 
 fn fio(jobs: &[Value], options: Value) -> Value {

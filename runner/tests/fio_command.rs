@@ -102,6 +102,31 @@ fn multiple_job_files_run_sequentially() {
     assert_eq!(runner, fio);
 }
 
+#[test]
+fn repeated_filenames_add_files() {
+    let programs = Programs::new();
+    fs::write(
+        programs.path().join("two.fio"),
+        "[global]\nfilename=a\n[j]\nrw=write\nfilename=b\n",
+    )
+    .unwrap();
+    let options = "--output-format=json --direct=0 --size=1m --bs=4k";
+    let command = format!("{options} --name=j --rw=write --filename=a --filename=b");
+    for text in [command, format!("{options} ../two.fio")] {
+        let arguments: Vec<&str> = text.split_whitespace().collect();
+        let Some([fio, runner]) = programs.both(&arguments, "") else {
+            return;
+        };
+        assert_eq!(runner, fio);
+        for (program, file) in [("fio", "a"), ("fio", "b"), ("runner", "a"), ("runner", "b")] {
+            let path = programs.path().join(program).join(file);
+            let length = fs::metadata(&path).map_or(0, |metadata| metadata.len());
+            assert_eq!(length, 512 << 10, "{program}, {file}: {text}");
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
 /// fio's `--readonly` also covers layout: no file is created, extended or filled.
 #[test]
 fn readonly_commands_do_not_write() {

@@ -81,20 +81,18 @@ fn allow_file_create_rejects_missing_files() {
 
 #[test]
 fn allow_file_create_rejects_layout_for_reads() {
-    let at = |options: Value| {
-        merge(
-            json!({"filename": "full", "size": "1m", "direct": 0, "allow_file_create": 0}),
-            &options,
-        )
-    };
+    let job = json!({"filename": "sparse", "size": "1m", "direct": 0, "overwrite": 1});
+    let plan_of = |options: Value| plan(merge(job.clone(), &options));
+    assert!(plan_of(json!({})).problems.is_empty());
+    let rejected = merge(job.clone(), &json!({"allow_file_create": 0}));
     check(
-        at(json!({"overwrite": 1})),
+        rejected,
         "region_beyond_end",
         "size",
         "does not write to files",
     );
-    let extended = plan(at(json!({"rw": "write", "size": "1g"})));
-    assert!(extended.problems.is_empty(), "{:?}", extended.problems);
+    let writes = plan_of(json!({"allow_file_create": 0, "rw": "write"}));
+    assert!(writes.problems.is_empty(), "{:?}", writes.problems);
 }
 
 #[test]
