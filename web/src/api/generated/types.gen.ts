@@ -2234,7 +2234,7 @@ export type Job = {
      */
     create_on_open?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
-     * Create files that do not exist; 0 rejects the job instead.
+     * Create files that do not exist; 0 rejects the job instead, and jobs that only read if layout would write to an existing file.
      */
     allow_file_create?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
