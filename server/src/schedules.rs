@@ -38,7 +38,11 @@ impl Runs {
     pub(crate) async fn schedules(&self) -> Result<ScheduleList, Error> {
         let mut schedules = Vec::new();
         for stored in self.store.schedules().await? {
-            schedules.push(self.describe_schedule(stored).await?);
+            let number = stored.number;
+            match self.describe_schedule(stored).await {
+                Ok(schedule) => schedules.push(schedule),
+                Err(error) => tracing::error!(schedule = number, "damaged: {error}"),
+            }
         }
         Ok(ScheduleList { schedules })
     }

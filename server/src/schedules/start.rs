@@ -50,19 +50,22 @@ impl Runs {
         self.finish_ended_starts().await?;
         self.start_pending(now_ms).await?;
         let mut active = self.store.active_starts().await?;
+        // A damaged schedule does not prevent the starts of the others.
+        let mut failure = None;
         for schedule in self.store.schedules().await? {
             if schedule.definition.enabled {
                 let previous = active
                     .iter()
                     .find(|start| start.schedule == schedule.number);
-                self.decide(&schedule, previous, now_ms).await?;
+                let decided = self.decide(&schedule, previous, now_ms).await;
+                failure = failure.or(decided.err());
             }
         }
         active = self.store.active_starts().await?;
         if active.iter().any(is_pending) {
             self.start_pending(now_ms).await?;
         }
-        Ok(())
+        failure.map_or(Ok(()), Err)
     }
 
     async fn decide(

@@ -1,6 +1,6 @@
 //! Timestamped notes on runs.
 
-use crate::store::Store;
+use crate::store::{Store, rows};
 use anyhow::Result;
 use leadline_protocol::annotation::{Annotation, AnnotationRequest};
 use sqlx::{FromRow, Row, query, query_as, query_scalar, sqlite::SqliteRow};
@@ -31,11 +31,11 @@ impl FromRow<'_, SqliteRow> for StoredAnnotation {
 impl Store {
     /// A run's annotations, in chronological order.
     pub(crate) async fn annotations(&self, run: u64) -> Result<Vec<Annotation>> {
-        let rows: Vec<StoredAnnotation> =
-            query_as("SELECT * FROM annotations WHERE run = ? ORDER BY t_ms, number")
-                .bind(run.cast_signed())
-                .fetch_all(&self.readers)
-                .await?;
+        let rows = query("SELECT * FROM annotations WHERE run = ? ORDER BY t_ms, number")
+            .bind(run.cast_signed())
+            .fetch_all(&self.readers)
+            .await?;
+        let rows = rows::readable(&rows, "annotations", StoredAnnotation::from_row);
         Ok(rows.into_iter().map(|row| row.0).collect())
     }
 

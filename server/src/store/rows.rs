@@ -7,7 +7,7 @@ use leadline_protocol::{
 };
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
-use sqlx::{Row, sqlite::SqliteRow, types::Json};
+use sqlx::{Decode, Row, Sqlite, Type, sqlite::SqliteRow, types::Json};
 use std::str::FromStr;
 use strum::ParseError;
 
@@ -16,53 +16,111 @@ const FINAL_BIT: i64 = 8;
 /// 64 bits are enough: the checksum only has to distinguish versions of the same run.
 const ETAG_BYTES: usize = 8;
 
-/// Converts a row of `runs`. The queue position is not stored, and checksums are not verified.
+/// The columns of a row. A value that cannot be decoded is replaced by its type's default, so that
+/// one changed value does not make a whole list fail.
+struct Columns<'r> {
+    row: &'r SqliteRow,
+    has_unreadable: bool,
+}
+
+impl<'r> Columns<'r> {
+    fn new(row: &'r SqliteRow) -> Self {
+        Self {
+            row,
+            has_unreadable: false,
+        }
+    }
+
+    /// # Errors
+    /// The column does not exist.
+    fn get<T>(&mut self, column: &str) -> sqlx::Result<T>
+    where
+        T: Decode<'r, Sqlite> + Type<Sqlite> + Default,
+    {
+        match self.row.try_get(column) {
+            Err(sqlx::Error::ColumnDecode { .. }) => {
+                self.has_unreadable = true;
+                Ok(T::default())
+            }
+            value => value,
+        }
+    }
+
+    fn variant<T: FromStr<Err = ParseError>>(&mut self, column: &str) -> sqlx::Result<Option<T>> {
+        let name: Option<&str> = self.get(column)?;
+        let value = name.map(str::parse).transpose();
+        self.has_unreadable |= value.is_err();
+        Ok(value.ok().flatten())
+    }
+}
+
+/// Decodes rows of a table, without those that cannot be decoded.
+pub(super) fn readable<'r, T>(
+    rows: impl IntoIterator<Item = &'r SqliteRow>,
+    table: &str,
+    decode: impl Fn(&'r SqliteRow) -> sqlx::Result<T>,
+) -> Vec<T> {
+    let decode = |row| {
+        decode(row)
+            .inspect_err(|error| tracing::error!("skipped a damaged row of {table}: {error}"))
+            .ok()
+    };
+    rows.into_iter().filter_map(decode).collect()
+}
+
+/// Converts a row of `runs`. The queue position is not stored, and checksums are not verified. A
+/// run with a value that cannot be decoded is damaged.
 pub(super) fn summary(row: SqliteRow) -> sqlx::Result<RunSummary> {
-    let name: String = row.try_get("name")?;
+    let mut columns = Columns::new(&row);
+    let name: String = columns.get("name")?;
     // Annotations have no checksum. Ignore unreadable tags, so one run cannot make the whole list
     // fail.
     let tags: Vec<String> = json(&row, "tags").ok().flatten().unwrap_or_default();
-    let notes: String = row.try_get("notes")?;
-    Ok(RunSummary {
+    let notes: String = columns.get("notes")?;
+    let mut summary = RunSummary {
         number: row.try_get("number")?,
         status: variant(&row, "status")?,
         etag: etag(&name, &tags, &notes),
         name,
-        host: known(row.try_get("host")?),
+        host: known(columns.get("host")?),
         source: variant(&row, "source")?,
         tags,
         notes,
-        created_at_ms: row.try_get("created_at_ms")?,
-        started_at_ms: row.try_get("started_at_ms")?,
-        finished_at_ms: row.try_get("finished_at_ms")?,
+        created_at_ms: columns.get("created_at_ms")?,
+        started_at_ms: columns.get("started_at_ms")?,
+        finished_at_ms: columns.get("finished_at_ms")?,
         workload: WorkloadSummary {
-            jobs: row.try_get("jobs")?,
-            mode: optional_variant(&row, "mode")?,
-            target: row.try_get("target")?,
-            device: row.try_get("device")?,
-            rw: row.try_get("rw")?,
-            bs: row.try_get("bs")?,
-            iodepth: row.try_get("iodepth")?,
-            numjobs: row.try_get("numjobs")?,
-            direct: row.try_get("direct")?,
+            jobs: columns.get("jobs")?,
+            mode: columns.variant("mode")?,
+            target: columns.get("target")?,
+            device: columns.get("device")?,
+            rw: columns.get("rw")?,
+            bs: columns.get("bs")?,
+            iodepth: columns.get("iodepth")?,
+            numjobs: columns.get("numjobs")?,
+            direct: columns.get("direct")?,
         },
-        iops: row.try_get("iops")?,
-        bytes_per_second: row.try_get("bytes_per_second")?,
-        lat_p50_ns: row.try_get("lat_p50_ns")?,
-        lat_p99_ns: row.try_get("lat_p99_ns")?,
-        lat_max_ns: row.try_get("lat_max_ns")?,
-        verdict_class: optional_variant(&row, "verdict")?,
+        iops: columns.get("iops")?,
+        bytes_per_second: columns.get("bytes_per_second")?,
+        lat_p50_ns: columns.get("lat_p50_ns")?,
+        lat_p99_ns: columns.get("lat_p99_ns")?,
+        lat_max_ns: columns.get("lat_max_ns")?,
+        verdict_class: columns.variant("verdict")?,
         damaged: false,
-        reason: row.try_get("reason")?,
-        study: row.try_get("study")?,
-        step: row.try_get("step")?,
-        repeat: row.try_get("repeat")?,
-        retry_of: row.try_get("retry_of")?,
-        job_fingerprint: row.try_get("job_fingerprint")?,
-        host_fingerprint: row.try_get("host_fingerprint")?,
-        machine_fingerprint: row.try_get("machine_fingerprint")?,
+        reason: columns.get("reason")?,
+        study: columns.get("study")?,
+        step: columns.get("step")?,
+        repeat: columns.get("repeat")?,
+        retry_of: columns.get("retry_of")?,
+        job_fingerprint: columns.get("job_fingerprint")?,
+        host_fingerprint: columns.get("host_fingerprint")?,
+        machine_fingerprint: columns.get("machine_fingerprint")?,
         queue: None,
-    })
+    };
+    if columns.has_unreadable {
+        mark_damaged(&mut summary);
+    }
+    Ok(summary)
 }
 
 /// The column is empty if the host is unknown.
@@ -77,11 +135,14 @@ fn etag(name: &str, tags: &[String], notes: &str) -> String {
 
 /// Converts a row of `run_details`, or nulls if it is missing, with `last_seq` and the number of
 /// samples. A damaged result is omitted. Annotations are in another table.
-pub(super) fn details(summary: RunSummary, row: &SqliteRow) -> sqlx::Result<Run> {
+pub(super) fn details(mut summary: RunSummary, row: &SqliteRow) -> sqlx::Result<Run> {
+    let mut columns = Columns::new(row);
+    let sample_ms = columns.get::<Option<u32>>("sample_ms")?.unwrap_or_default();
+    let measure_ms = columns.get("measure_ms")?;
+    if columns.has_unreadable {
+        mark_damaged(&mut summary);
+    }
     let damaged = summary.damaged;
-    let sample_ms = row
-        .try_get::<Option<u32>, _>("sample_ms")?
-        .unwrap_or_default();
     Ok(Run {
         summary,
         requested: RequestedRun {
@@ -91,7 +152,7 @@ pub(super) fn details(summary: RunSummary, row: &SqliteRow) -> sqlx::Result<Run>
         resolved: read_damaged_json(row, "resolved", damaged)?,
         host_facts: result(row, "host_facts", damaged)?,
         sample_ms,
-        measure_ms: row.try_get("measure_ms")?,
+        measure_ms,
         report: result(row, "report", damaged)?,
         verdict: result(row, "verdict", damaged)?,
         findings: result(row, "findings", damaged)?.unwrap_or_default(),

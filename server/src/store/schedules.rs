@@ -1,6 +1,6 @@
 //! Schedules.
 
-use crate::store::Store;
+use crate::store::{Store, rows};
 use anyhow::Result;
 use leadline_protocol::schedule::QuietHours;
 use serde_json::Value;
@@ -50,7 +50,8 @@ impl Store {
     /// Ordered by number.
     pub(crate) async fn schedules(&self) -> Result<Vec<StoredSchedule>> {
         let sql = "SELECT * FROM schedules ORDER BY number";
-        Ok(query_as(sql).fetch_all(&self.readers).await?)
+        let rows = query(sql).fetch_all(&self.readers).await?;
+        Ok(rows::readable(&rows, "schedules", FromRow::from_row))
     }
 
     pub(crate) async fn schedule(&self, number: u64) -> Result<Option<StoredSchedule>> {

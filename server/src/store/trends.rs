@@ -5,7 +5,7 @@ use crate::store::{
     baselines::SeriesKey,
     compaction::ENDED,
     fingerprints::read_values,
-    rows::{json, optional_variant, variant},
+    rows::{self, json, optional_variant, variant},
 };
 use anyhow::Result;
 use leadline_compare::{fingerprint::VERSION, trend::points::SeriesRun};
@@ -103,9 +103,8 @@ impl Store {
         .fetch_all(&self.readers)
         .await?;
         // Parsing thousands of values takes tens of milliseconds.
-        let runs = tokio::task::spawn_blocking(move || rows.iter().rev().map(series_run).collect());
-        let runs: sqlx::Result<Vec<SeriesRun>> = runs.await?;
-        let mut runs = runs?;
+        let decode = move || rows::readable(rows.iter().rev(), "runs", series_run);
+        let mut runs: Vec<SeriesRun> = tokio::task::spawn_blocking(decode).await?;
         let numbers: Vec<u64> = runs.iter().map(|run| run.number).collect();
         let damaged = self.damaged_since_start(numbers).await?;
         for run in runs.iter_mut().filter(|run| damaged.contains(&run.number)) {

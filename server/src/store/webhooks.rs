@@ -1,6 +1,6 @@
 //! Webhook receivers.
 
-use crate::store::Store;
+use crate::store::{Store, rows};
 use anyhow::Result;
 use leadline_protocol::webhook::WebhookEvent;
 use sqlx::{FromRow, Row, query, query_as, sqlite::SqliteRow, types::Json};
@@ -34,7 +34,8 @@ impl Store {
     /// Ordered by number.
     pub(crate) async fn webhooks(&self) -> Result<Vec<StoredWebhook>> {
         let sql = "SELECT * FROM webhooks ORDER BY number";
-        Ok(query_as(sql).fetch_all(&self.readers).await?)
+        let rows = query(sql).fetch_all(&self.readers).await?;
+        Ok(rows::readable(&rows, "webhooks", FromRow::from_row))
     }
 
     pub(crate) async fn webhook(&self, number: u64) -> Result<Option<StoredWebhook>> {

@@ -8,6 +8,7 @@ mod backup;
 mod comparison_speed;
 mod contradictions;
 mod damaged_results;
+mod damaged_rows;
 mod damaged_runs;
 mod damaged_studies;
 mod deleted_rows;
