@@ -154,7 +154,7 @@ impl Options {
                 let read = find_option("rwmixread").unwrap_or(option);
                 (read, Value::Number(Amount::Plain(100 - percent)))
             }
-            // Names of the same engine (engines/libaio.c and ioengines.c).
+            // Other names of the same engine (ioengines.c, `load_ioengine`).
             ("ioengine", Value::Text(engine)) if ["aio", "linuxaio"].contains(&engine.as_str()) => {
                 (option, Value::Text("libaio".into()))
             }

@@ -23,7 +23,7 @@ pub(crate) fn summarize(jobs: &[ResolvedJob]) -> String {
 
 fn sentence(job: &ResolvedJob) -> String {
     if job.target.create_only {
-        return format!("Creates {}, and measures nothing.", target(job));
+        return format!("Creates {} and measures nothing.", target(job));
     }
     if !job.is_measured() {
         let target = target(job);

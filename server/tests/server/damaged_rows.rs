@@ -1,20 +1,12 @@
 //! Values in the database that cannot be decoded affect only their own row.
 
 use crate::{
-    deletion::connect,
+    deletion::execute,
     program::{Program, job},
+    webhooks::secret,
 };
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
-use sqlx::{AssertSqlSafe, raw_sql};
-
-async fn execute(server: &Program, sql: String) {
-    let mut database = connect(server).await;
-    raw_sql(AssertSqlSafe(sql))
-        .execute(&mut database)
-        .await
-        .unwrap();
-}
 
 #[tokio::test]
 async fn unreadable_values_damage_only_their_run() {
@@ -36,13 +28,11 @@ async fn unreadable_values_damage_only_their_run() {
     ] {
         execute(
             &server,
-            format!("UPDATE runs SET {change} WHERE number = 1"),
+            &format!("UPDATE runs SET {change} WHERE number = 1"),
         )
         .await;
         let list = server.get("/runs").await;
-        let runs = list["runs"].as_array().unwrap();
-        let damaged: Vec<&Value> = runs.iter().map(|run| &run["damaged"]).collect();
-        assert_eq!(damaged, [&json!(false), &json!(true)], "{change}");
+        assert_eq!(values(&list["runs"], "damaged"), [false, true], "{change}");
         let run = server.get("/runs/1").await;
         assert_eq!(run["damaged"], true, "{change}");
         assert!(run["iops"].is_null(), "{change}");
@@ -50,7 +40,7 @@ async fn unreadable_values_damage_only_their_run() {
     }
     execute(
         &server,
-        "UPDATE run_details SET measure_ms = -5 WHERE run = 2".into(),
+        "UPDATE run_details SET measure_ms = -5 WHERE run = 2",
     )
     .await;
     assert_eq!(server.get("/runs/2").await["damaged"], true);
@@ -66,7 +56,7 @@ async fn a_damaged_queued_run_does_not_stop_the_queue() {
     let third = server.queue(job("c", "10ms")).await;
     execute(
         &server,
-        format!("UPDATE runs SET iodepth = -1 WHERE number = {second}"),
+        &format!("UPDATE runs SET iodepth = -1 WHERE number = {second}"),
     )
     .await;
     for run in [first, second, third] {
@@ -79,33 +69,58 @@ async fn a_damaged_queued_run_does_not_stop_the_queue() {
 }
 
 #[tokio::test]
-async fn damaged_schedules_and_webhooks_do_not_affect_the_others() {
+async fn damaged_schedules_are_not_listed_and_can_be_deleted() {
     let server = Program::start().await;
-    let schedule = |name: &str| json!({"name": name, "cron": "0 0 1 1 *", "document": {"jobs": [job("a", "10ms")]}});
     for name in ["a", "b", "c"] {
-        let (status, created) = server.post("/schedules", &schedule(name)).await;
+        let schedule =
+            json!({"name": name, "cron": "0 0 1 1 *", "document": {"jobs": [job("a", "10ms")]}});
+        let (status, created) = server.post("/schedules", &schedule).await;
         assert_eq!(status, StatusCode::CREATED, "{created}");
     }
+    execute(&server, "UPDATE schedules SET cron = 'x' WHERE name = 'a'").await;
     execute(
         &server,
-        "UPDATE schedules SET cron = 'x' WHERE name = 'a'".into(),
-    )
-    .await;
-    execute(
-        &server,
-        "UPDATE schedules SET handled_until_ms = -1 WHERE name = 'b'".into(),
+        "UPDATE schedules SET handled_until_ms = -1 WHERE name = 'b'",
     )
     .await;
     let list = server.get("/schedules").await;
-    let names: Vec<&Value> = list["schedules"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|schedule| &schedule["name"])
-        .collect();
-    assert_eq!(names, ["c"]);
+    assert_eq!(values(&list["schedules"], "name"), ["c"]);
     for number in [1, 2] {
         let delete = server.request(Method::DELETE, &format!("/schedules/{number}"));
         assert!(server.send(delete).await.0.is_success(), "{number}");
     }
+}
+
+#[tokio::test]
+async fn damaged_webhooks_and_annotations_do_not_hide_the_others() {
+    let server = Program::start().await;
+    let run = server.queue(job("a", "10ms")).await;
+    server.wait_until_ended(run).await;
+    for name in ["a", "b"] {
+        let webhook = json!({"name": name, "url": "http://127.0.0.1:9/", "secret": secret()});
+        let annotation = json!({"t_ms": 1, "text": name});
+        for (path, body) in [
+            ("/webhooks".to_owned(), webhook),
+            (format!("/runs/{run}/annotations"), annotation),
+        ] {
+            let (status, created) = server.post(&path, &body).await;
+            assert_eq!(status, StatusCode::CREATED, "{created}");
+        }
+    }
+    execute(&server, "UPDATE webhooks SET events = 'x' WHERE name = 'a'").await;
+    execute(
+        &server,
+        "UPDATE annotations SET created_at_ms = -5 WHERE text = 'a'",
+    )
+    .await;
+    let list = server.get("/webhooks").await;
+    assert_eq!(values(&list["webhooks"], "name"), ["b"]);
+    let run = server.get(&format!("/runs/{run}")).await;
+    assert_eq!(values(&run["annotations"], "text"), ["b"]);
+}
+
+/// The values of a field in a list of objects.
+fn values<'a>(list: &'a Value, field: &str) -> Vec<&'a Value> {
+    let list = list.as_array().unwrap().iter();
+    list.map(|object| &object[field]).collect()
 }

@@ -12,7 +12,7 @@ use crate::{
 use futures_util::StreamExt;
 use reqwest::{Method, StatusCode};
 use serde_json::Value;
-use sqlx::{Connection, SqliteConnection, raw_sql, sqlite::SqliteConnectOptions};
+use sqlx::{AssertSqlSafe, Connection, SqliteConnection, raw_sql, sqlite::SqliteConnectOptions};
 use std::{
     sync::Arc,
     time::{Duration, Instant},
@@ -37,6 +37,12 @@ pub(crate) async fn connect(server: &Program) -> SqliteConnection {
         .filename(server.data().join("leadline.db"))
         .busy_timeout(TIMEOUT);
     SqliteConnection::connect_with(&options).await.unwrap()
+}
+
+pub(crate) async fn execute(server: &Program, sql: &str) {
+    let mut database = connect(server).await;
+    let sql = AssertSqlSafe(sql.to_owned());
+    raw_sql(sql).execute(&mut database).await.unwrap();
 }
 
 /// Creates a finished run with many events.

@@ -2,12 +2,11 @@
 //! `server/src/schedules` use a fake clock.
 
 use crate::{
-    deletion::connect,
+    deletion::execute,
     program::{Program, TIMEOUT, job},
 };
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
-use sqlx::{AssertSqlSafe, raw_sql};
 use std::{
     sync::Arc,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
@@ -40,12 +39,6 @@ async fn create(server: &Program, schedule: &Value) -> u64 {
     let (status, created) = server.post("/schedules", schedule).await;
     assert_eq!(status, StatusCode::CREATED, "{created}");
     created["number"].as_u64().unwrap()
-}
-
-async fn execute(server: &Program, sql: &str) {
-    let mut database = connect(server).await;
-    let sql = AssertSqlSafe(sql.to_owned());
-    raw_sql(sql).execute(&mut database).await.unwrap();
 }
 
 /// Makes the current due time due again, as if the server had just started.
@@ -276,6 +269,17 @@ async fn studies_start_and_a_failure_is_reported() {
         server.get("/runs/1").await["tags"],
         json!(["own", "nightly"])
     );
+}
+
+#[tokio::test]
+async fn damaged_schedule_does_not_stop_the_others() {
+    let server = Program::start().await;
+    create(&server, &schedule(&job("damaged", "20ms"))).await;
+    let number = create(&server, &schedule(&job("a", "20ms"))).await;
+    execute(&server, "UPDATE schedules SET cron = 'x' WHERE number = 1").await;
+    rewind(&server).await;
+    let start = wait_for_status(&server, number).await;
+    assert_eq!(start["status"], "done");
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! Webhooks: signatures, retries, rejected addresses, and messages about trends and schedules.
 
 use crate::{
-    deletion::connect,
+    deletion::execute,
     program::{Program, TIMEOUT, job},
     schedules::quiet_now,
     trends::{day, path, pin, server_with},
@@ -11,7 +11,6 @@ use hmac::{Hmac, KeyInit, Mac};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use sha2::Sha256;
-use sqlx::raw_sql;
 use std::{
     sync::{
         Arc,
@@ -28,7 +27,7 @@ use tokio::{
 
 const KEY: [u8; 32] = [7; 32];
 
-fn secret() -> String {
+pub(crate) fn secret() -> String {
     format!("whsec_{}", STANDARD.encode(KEY))
 }
 
@@ -147,11 +146,6 @@ async fn wait_for_attempts(server: &Program, number: u64, attempts: u64) -> Valu
         assert!(began.elapsed() < TIMEOUT, "{webhook}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-}
-
-async fn execute(server: &Program, sql: &'static str) {
-    let mut database = connect(server).await;
-    raw_sql(sql).execute(&mut database).await.unwrap();
 }
 
 #[tokio::test]

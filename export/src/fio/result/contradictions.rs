@@ -244,6 +244,11 @@ mod tests {
                 json!({"clat_ns/mean": 0.0, "clat_ns/min": 3}),
                 "jobs[0].read.clat_ns.mean is 0",
             ),
+            (json!({"runtime": null}), "jobs[0].read.runtime is missing"),
+            (
+                json!({"clat_ns/min": 3}),
+                "jobs[0].read.clat_ns.percentile.1.000000 is 1, but min is 3",
+            ),
             (
                 json!({"clat_ns/percentile/99.900000": 100}),
                 "jobs[0].read.clat_ns.percentile.99.900000 is 100, but max is 9",

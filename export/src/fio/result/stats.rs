@@ -192,9 +192,19 @@ mod tests {
             (read.ios, read.slat_ns.count, read.lat_ns.mean),
             (2, 0, None)
         );
-        assert_eq!(
-            direction(&[&job], "write").unwrap().stats,
-            DirectionStats::default()
-        );
+        let write = direction(&[&job], "write").unwrap().stats;
+        assert_eq!(write, DirectionStats::default());
+        assert!(write.iops.is_sign_positive(), "not -0");
+    }
+
+    /// fio 3.0 to 3.3 print the unused entries of its percentile list as `"0.00": 0`.
+    #[test]
+    fn unused_percentiles_are_omitted() {
+        let percentiles = json!({"0.00": 0, "50.00": 4, "99.00": 9});
+        let latency = json!({"min": 1, "max": 9, "mean": 4.0, "N": 2, "percentile": percentiles});
+        let job = job(json!({"clat_ns": latency}));
+        let clat_ns = direction(&[&job], "read").unwrap().stats.clat_ns;
+        let names: Vec<&str> = clat_ns.percentiles.keys().map(String::as_str).collect();
+        assert_eq!(names, ["50", "99"]);
     }
 }

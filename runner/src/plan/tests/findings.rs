@@ -153,6 +153,11 @@ fn findings_depend_on_options() {
             json!({"time_based": 0, "io_size": "128k", "bs": "64k"}),
         ),
         (
+            "fio_difference",
+            json!({"direct": 0, "time_based": 0, "size": "64k", "io_size": "128k"}),
+            json!({"direct": 0, "time_based": 0, "size": "64k", "io_size": "64k"}),
+        ),
+        (
             "rates_limited_by_mix",
             json!({"rw": "randrw", "rate_iops": "10,0"}),
             json!({"rate_iops": "10,20"}),

@@ -1,6 +1,6 @@
 //! Options whose values depend on other options, as in fio.
 
-use crate::plan::tests::{accepted, host::MIB, resolved_job};
+use crate::plan::tests::{accepted, host::MIB, merge, resolved_job};
 use leadline_protocol::plan::job::ResolvedJob;
 use serde_json::{Value, json};
 
@@ -72,6 +72,14 @@ fn create_only_measures_nothing() {
     let plan = accepted(job);
     let job = &plan.jobs[0];
     assert!(!job.is_measured() && job.timing.io_size == 0);
+    assert!(plan.measures.starts_with("Creates "), "{}", plan.measures);
+    assert!(
+        plan.findings
+            .iter()
+            .all(|finding| finding.code != "fio_difference"),
+        "{:?}",
+        plan.findings
+    );
     assert_eq!((job.timing.runtime_ms, job.timing.ramp_ms), (None, 0));
     let files: Vec<(&str, u64)> = job
         .targets
@@ -81,6 +89,35 @@ fn create_only_measures_nothing() {
     let paths = ["/data/dir/0-a-0", "/data/dir/0-a-1"].map(|path| (path, MIB));
     assert_eq!(files, paths);
     assert_eq!(plan.estimate.measure_write_bytes, Some(0));
+}
+
+/// fio checks only the blocks that the job would write.
+#[test]
+fn verify_only_of_part_of_the_region_is_reported() {
+    let is_reported = |changes: Value| {
+        let job = json!({"filename": "full", "direct": 1, "rw": "write", "size": "1m",
+            "verify": "crc32c", "verify_only": 1});
+        let plan = accepted(merge(job, &changes));
+        let mut sentences = plan.findings.iter().map(|finding| &finding.sentence);
+        sentences.any(|sentence| sentence.contains("only part of its region"))
+    };
+    for part in [
+        json!({"io_size": "256k"}),
+        json!({"number_ios": 10}),
+        json!({"rw": "randwrite", "norandommap": 1}),
+        json!({"rw": "randrw"}),
+        json!({"rw": "write:4k"}),
+    ] {
+        assert!(is_reported(part.clone()), "{part}");
+    }
+    for whole in [
+        json!({}),
+        json!({"io_size": "2m"}),
+        json!({"rw": "randwrite"}),
+        json!({"rw": "randwrite:8"}),
+    ] {
+        assert!(!is_reported(whole.clone()), "{whole}");
+    }
 }
 
 #[test]

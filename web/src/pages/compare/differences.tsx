@@ -11,10 +11,7 @@ export function Differences({ comparison }: { comparison: Comparison }) {
   const groups = headers.map((_, group) => includedRuns(comparison, group));
   const section = (heading: string, differences: readonly Difference[]) => ({
     heading,
-    rows: differences
-      .map((difference) => differenceRow(difference, groups))
-      // Runs may differ within each group in the same way.
-      .filter(({ cells }) => new Set(cells).size > 1),
+    rows: differences.map((difference) => differenceRow(difference, groups)),
   });
   const sections = [
     section('Results', comparison.result_differences),
