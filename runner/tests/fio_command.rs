@@ -103,6 +103,32 @@ fn multiple_job_files_run_sequentially() {
 }
 
 #[test]
+fn sections_are_selected() {
+    let programs = Programs::new();
+    let file = "[global]\nrw=write\nsize=64k\nbs=4k\n[first]\nloops=2\n[second]\nstonewall\n\
+        [globals]\nbs=8k\n[third]\n";
+    fs::write(programs.path().join("three.fio"), file).unwrap();
+    let options = "--output-format=json --direct=0";
+    for sections in [
+        "--section=second",
+        "--section first --section=third",
+        "--section=third --name=from_command --rw=write --size=4k --loops=2",
+        "--name=from_command --rw=write --size=4k --section=third",
+    ] {
+        let text = format!("{options} {sections} ../three.fio");
+        let arguments: Vec<&str> = text.split_whitespace().collect();
+        let Some([fio, runner]) = programs.both(&arguments, "") else {
+            return;
+        };
+        assert_eq!(runner, fio, "{sections}");
+    }
+    let output = programs.runner(&["--section=fourth", "../three.fio"], "");
+    assert!(!output.status.success());
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(message.contains("--section selects no job"), "{message}");
+}
+
+#[test]
 fn repeated_filenames_add_files() {
     let programs = Programs::new();
     fs::write(

@@ -23,7 +23,7 @@ impl FioValue for Bytes {
     fn parse(text: &str) -> Result<Self, String> {
         if text.contains(['-', ':']) {
             return Err(format!(
-                "`{text}` is not a size: use 4k,16k for read and write sizes, or bsrange=4k-16k for a range"
+                "`{text}` is not a single size: only bsrange accepts a range, such as bsrange=4k-16k"
             ));
         }
         units::bytes(text).map(Self)

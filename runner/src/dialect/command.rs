@@ -51,6 +51,7 @@ pub(crate) fn sections(
         notes,
         has_stopped: false,
         is_read_only: false,
+        selected: Vec::new(),
     };
     let last_start = program.program.span.end + MAX_COMMAND;
     let mut words = program.arguments.iter();
@@ -67,18 +68,27 @@ pub(crate) fn sections(
     }
     let mut sections = reader.sections;
     let is_read_only = reader.is_read_only;
+    let selected = reader.selected;
     let has_files = !reader.named_files.is_empty();
     // fio reads the job files after the command line, whose global options they inherit (init.c,
     // `parse_options`).
     for (index, document) in reader.named_files.into_iter().enumerate() {
         let mut file = job_file_sections(document, input, notes);
+        file.retain(|section| is_selected(section, &selected));
         if index > 0 {
             start_after_earlier_files(&mut file);
         }
         sections.append(&mut file);
     }
     if sections.iter().all(|section| section.is_global) {
-        handle_missing_job(&mut sections, has_files, &program.program.span, notes);
+        let is_selected = !selected.is_empty();
+        handle_missing_job(
+            &mut sections,
+            has_files,
+            is_selected,
+            &program.program.span,
+            notes,
+        );
     }
     CommandSections {
         sections,
@@ -86,15 +96,15 @@ pub(crate) fn sections(
     }
 }
 
-/// Reads the options of a command without `--name` as one job. Reports job files that define no
-/// job.
+/// Reads the options of a command without `--name` as one job. Reports a command without jobs.
 fn handle_missing_job(
     sections: &mut Vec<Section>,
     has_files: bool,
+    is_selected: bool,
     program: &Span,
     notes: &mut Notes,
 ) {
-    if !has_files && !sections.is_empty() {
+    if !has_files && !is_selected && !sections.is_empty() {
         let sentence =
             "fio rejects the command, because it has no --name; its options were read as one job.";
         let remedy = "Add --name=NAME before the job's options.";
@@ -104,16 +114,25 @@ fn handle_missing_job(
         job.is_global = false;
         sections.push(job);
     } else if !notes.has_errors() {
-        let (sentence, remedy) = match has_files {
-            true => (
+        let (sentence, remedy) = match (is_selected, has_files) {
+            (true, _) => (
+                "--section selects no job.",
+                "Use the name of a section, without its brackets.",
+            ),
+            (false, true) => (
                 "The job files do not define a job.",
                 "Add a section such as [job1].",
             ),
-            false => ("The command has no options.", "Add a job with --name=NAME."),
+            (false, false) => ("The command has no options.", "Add a job with --name=NAME."),
         };
         let text = NoteText::new("no_jobs", sentence, remedy);
         notes.error(program, None, text);
     }
+}
+
+/// Whether `--section` selects a section of a job file (init.c, `skip_this_section`).
+fn is_selected(section: &Section, selected: &[String]) -> bool {
+    selected.is_empty() || section.is_global || selected.contains(&section.name)
 }
 
 /// Additional job files do not inherit global options, and run after the previous job files
@@ -163,6 +182,8 @@ struct Reader<'p, 'n, 's> {
     /// Whether `--` has been read.
     has_stopped: bool,
     is_read_only: bool,
+    /// Names of the sections that `--section` selects.
+    selected: Vec<String>,
 }
 
 impl Reader<'_, '_, '_> {
@@ -210,6 +231,7 @@ impl Reader<'_, '_, '_> {
                 }
                 if has_command {
                     self.reject_command_substitution(&raw);
+                    raw.is_open = true;
                 }
                 self.add_option(raw);
             }
@@ -318,8 +340,23 @@ impl Reader<'_, '_, '_> {
                 );
                 self.notes.error(&raw.span(), Some("name"), text);
             }
-            Some(name) => self.sections.push(Section::new(name, raw.span())),
+            Some(name) => self.begin_job(Section::new(name, raw.span())),
         }
+    }
+
+    /// `--section` also skips jobs of the command line after it. Options of a skipped job apply to
+    /// all later jobs (init.c, `parse_cmd_line`).
+    fn begin_job(&mut self, section: Section) {
+        if is_selected(&section, &self.selected) {
+            return self.sections.push(section);
+        }
+        let sentence = format!(
+            "--section skips the job {}; its options apply to all later jobs.",
+            quoted(&section.name)
+        );
+        let text = NoteText::new("section", sentence, "Put --section after this job.");
+        self.notes.warning(&section.span, Some("name"), text);
+        self.sections.push(Section::new("global", section.span));
     }
 
     /// Returns the current section. Options before the first `--name` belong to a global section.
@@ -341,14 +378,16 @@ impl Reader<'_, '_, '_> {
         self.notes.error(&raw.value_span, Some(&raw.name), text);
     }
 
+    fn report_no_effect(&mut self, name: &str, reason: &str, span: &Span) {
+        let text = NoteText::new("no_effect", format!("--{name} has no effect: {reason}"), "");
+        self.notes.info(span, Some(name), text);
+    }
+
     fn read_program_option(&mut self, option: &ProgramOption, value: Option<&str>, span: &Span) {
         let name = option.name;
         match option.effect {
-            Effect::Output => {
-                let sentence = format!("--{name} has no effect: it controls fio's output.");
-                self.notes
-                    .info(span, Some(name), NoteText::new("no_effect", sentence, ""));
-            }
+            Effect::Output => self.report_no_effect(name, "it controls fio's output.", span),
+            Effect::NoEffect(reason) => self.report_no_effect(name, reason, span),
             Effect::NoRun => {
                 let sentence =
                     format!("--{name} makes fio print information without running a job.");
@@ -364,16 +403,14 @@ impl Reader<'_, '_, '_> {
                 self.notes.error(span, Some(name), text);
             }
             Effect::Section => {
+                let section = value.unwrap_or_default();
                 let sentence = format!(
-                    "--section={} selects a section of a job file.",
-                    quoted(value.unwrap_or_default())
+                    "Of the job files, only [{}] and the global sections are used.",
+                    quoted(section)
                 );
-                let remedy = "Paste only this section, with the global sections.";
-                self.notes.error(
-                    span,
-                    Some(name),
-                    NoteText::new("unsupported_option", sentence, remedy),
-                );
+                self.notes
+                    .info(span, Some(name), NoteText::new("section", sentence, ""));
+                self.selected.push(section.to_owned());
             }
             Effect::ReadOnly => {
                 self.is_read_only = true;

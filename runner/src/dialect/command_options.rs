@@ -11,10 +11,12 @@ pub(crate) struct ProgramOption {
 pub(crate) enum Effect {
     /// Controls only fio's output.
     Output,
+    /// Has no effect, for this reason.
+    NoEffect(&'static str),
     /// Prints information instead of running jobs.
     NoRun,
     Rejected(&'static str),
-    /// Selects a section of a job file.
+    /// Selects a section of the job files. All other sections that are not global are skipped.
     Section,
     /// Rejects jobs that write.
     ReadOnly,
@@ -68,7 +70,11 @@ pub(crate) const PROGRAM_OPTIONS: &[ProgramOption] = &[
         true,
         Effect::Rejected("selects one of fio's built-in workloads, which are not supported."),
     ),
-    option("warnings-fatal", false, Effect::Output),
+    option(
+        "warnings-fatal",
+        false,
+        Effect::NoEffect("warnings do not end a run."),
+    ),
     option("max-jobs", true, Effect::Output),
     option("terse-version", true, Effect::Output),
     option("server", false, REMOTE),

@@ -63,14 +63,14 @@ impl FlawedValue<'_> {
                     .replace_with(better)
             }
             Flaw::UnknownUnit(unit) => {
-                let code = if self.option.kind.is_time() {
-                    "seconds_suffix"
+                let (code, remedy) = if self.option.kind.is_time() {
+                    ("seconds_suffix", "Use us, ms, s, m, h or d.")
                 } else {
-                    "unknown_unit"
+                    ("unknown_unit", "Use k, m, g or t.")
                 };
                 let unit = quoted(unit);
                 let sentence = format!("fio reads `{text}` as {meaning}: `{unit}` is not a unit.");
-                NoteText::new(code, sentence, "Use k, m, g, t, or s, ms, us.")
+                NoteText::new(code, sentence, remedy)
             }
             Flaw::LeadingSpace(better) => {
                 let sentence = format!(

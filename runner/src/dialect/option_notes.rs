@@ -9,7 +9,7 @@ use leadline_protocol::{
     job::{
         OPTIONS,
         fio::{
-            FIO_OPTIONS, FioOption, OptionKind, Reason, Support,
+            FIO_OPTIONS, FioOption, OptionKind, Reason, Support, find_option,
             number::{size_text, time_text},
         },
     },
@@ -21,6 +21,15 @@ pub(crate) fn unknown_option(name: &str) -> NoteText {
         let sentence = format!("{name} is a Leadline option, which fio does not have.");
         let remedy = "Remove it from the text, and set it in the form or in JSON.";
         return NoteText::new("unknown_option", sentence, remedy);
+    }
+    let undashed = name.trim_start_matches('-');
+    if undashed != name && find_option(undashed).is_some() {
+        let sentence = format!(
+            "`{}`: options in a job file have no leading dashes.",
+            quoted(name)
+        );
+        return NoteText::new("unknown_option", sentence, format!("Write {undashed}."))
+            .replace_with(undashed);
     }
     let names = FIO_OPTIONS
         .iter()

@@ -125,6 +125,7 @@ impl Lexer<'_, '_, '_> {
                 c if is_blank(c) => self.skip_blank(c),
                 '#' => self.skip_line(),
                 '\\' if self.is_continuation() => self.continue_line(),
+                '\\' if self.is_broken_continuation() => self.repair_continuation(),
                 ';' | '&' | '|' => self.read_operator(c),
                 '>' | '<' => self.skip_redirection(self.at),
                 '(' | ')' => {
@@ -180,6 +181,26 @@ impl Lexer<'_, '_, '_> {
 
     fn is_continuation(&self) -> bool {
         self.rest().starts_with("\\\n") || self.rest().starts_with("\\\r\n")
+    }
+
+    /// Whether blanks follow a backslash at the end of a line.
+    fn is_broken_continuation(&self) -> bool {
+        let line = self.rest().lines().next().unwrap_or_default();
+        let has_more = self.rest().len() > line.len();
+        has_more
+            && line
+                .strip_prefix('\\')
+                .is_some_and(|blanks| !blanks.is_empty() && blanks.chars().all(is_blank))
+    }
+
+    /// Continues the line, although the shell would not.
+    fn repair_continuation(&mut self) {
+        let span = self.at..self.at + self.rest().find('\n').unwrap_or(1);
+        let sentence =
+            "The spaces after the backslash were ignored; in a shell, they end the command.";
+        let text = NoteText::new("broken_continuation", sentence, "Remove the spaces.");
+        self.notes.warning(&span, None, text);
+        self.continue_line();
     }
 
     /// Skips the end of a line after `\`, and the prompt `> ` of the next line.

@@ -1,7 +1,7 @@
 //! Tests for imported documents.
 
 use crate::dialect::{HostFacts, PathKind, import};
-use leadline_protocol::import::{Import, ImportRequest};
+use leadline_protocol::import::{Import, ImportRequest, ImportSeverity};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -216,4 +216,46 @@ fn variables_with_line_breaks_are_requested_again() {
     let import = imported("[j]\nfilename=${X}", &[("X", "f\nexec_prerun=reboot")]);
     assert_eq!(import.document, None);
     assert_eq!(import.questions[0].name, "X");
+}
+
+/// Each text has one error: its option, and a part of its remedy.
+#[test]
+fn errors_name_their_cause() {
+    for (text, option, remedy) in [
+        ("[j]\n--rw=write", "--rw", "Write rw."),
+        ("[j]\nsize=1e6", "size", "Use k, m, g or t."),
+        ("[j]\nruntime=5x", "runtime", "Use us, ms, s, m, h or d."),
+        (
+            "fio --name=j --size=$((4*(1+2)))k --rw=read",
+            "size",
+            "Replace it with its output.",
+        ),
+        (
+            "fio --name=j --size=`echo 4k` --rw=read",
+            "size",
+            "Replace it with its output.",
+        ),
+    ] {
+        let import = imported(text, &[]);
+        let errors: Vec<_> = import
+            .notes
+            .iter()
+            .filter(|note| note.severity == ImportSeverity::Error)
+            .map(|note| (note.option.as_deref(), note.remedy.as_str()))
+            .collect();
+        assert_eq!(errors, [(Some(option), remedy)], "{text}");
+    }
+}
+
+#[test]
+fn spaces_after_a_backslash_are_reported() {
+    let import = imported("fio --name=j \\ \n  --rw=write", &[]);
+    assert_eq!(import.document.unwrap()["jobs"][0]["rw"], "write");
+    let warnings = import.notes.iter().map(|note| note.code.as_str());
+    assert_eq!(
+        warnings
+            .filter(|code| *code == "broken_continuation")
+            .count(),
+        1
+    );
 }

@@ -18,6 +18,7 @@ use leadline_protocol::{
 const NULL_BYTES: u64 = 1 << 30;
 
 const SMALLER_REGION: &str = "Use a smaller size, offset or offset_increment.";
+const SMALLER_OFFSET: &str = "Use a smaller offset or offset_increment.";
 
 #[derive(Clone, Debug)]
 pub(crate) struct Region {
@@ -256,6 +257,10 @@ impl<'a> RegionBounds<'a> {
         let requested = self.requested_len(begin, issues)?;
         let len = requested - requested % self.smallest_io;
         let end = begin.saturating_add(len);
+        if self.limit.is_some_and(|limit| begin >= limit) {
+            self.reject_offset(begin, issues);
+            return None;
+        }
         if self.limit.is_some_and(|limit| end > limit) {
             self.reject_region_end(end, issues);
             return None;
@@ -297,7 +302,7 @@ impl<'a> RegionBounds<'a> {
             }
             None if self.base == 0 && rest > 0 => Some(rest),
             None if self.base == 0 && self.whole > 0 => {
-                self.reject_region_end(begin, issues);
+                self.reject_offset(begin, issues);
                 None
             }
             None => {
@@ -347,6 +352,21 @@ impl<'a> RegionBounds<'a> {
             detail,
             SMALLER_REGION,
         );
+    }
+
+    /// Reports a region that starts beyond the end of the target.
+    fn reject_offset(&self, begin: u64, issues: &mut Issues) {
+        let option = match self.request.job.offset_increment() {
+            Extent::Bytes(0) => "offset",
+            _ => "offset_increment",
+        };
+        let detail = format!(
+            "The region of {} starts at {}, but the target is only {}.",
+            self.path,
+            bytes(begin),
+            bytes(self.limit.unwrap_or(self.whole))
+        );
+        issues.invalid("region_beyond_end", option, detail, SMALLER_OFFSET);
     }
 
     /// The option that causes the region to extend past the end of the target.

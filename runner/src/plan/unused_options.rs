@@ -176,7 +176,14 @@ fn check_pattern(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
     add_findings(
         !writes || !data.zero_buffers,
         "all data is zeros",
-        &[refill_buffers],
+        &[
+            refill_buffers,
+            (
+                "buffer_compress_percentage",
+                data.buffer_compress_percentage > 0,
+            ),
+            ("dedupe_percentage", data.dedupe_percentage > 0),
+        ],
         issues,
     );
 }

@@ -206,7 +206,9 @@ fn check_interval(request: &JobRequest, sizes: &JobBlockSizes, issues: &mut Issu
         .map_or(0, i64::unsigned_abs);
     let lengths = sizes.used().map(|(bs, _)| (option, bs.min));
     let alignments = sizes.used().map(|(_, align)| ("blockalign", align));
-    let alignments = alignments.filter(|_| request.rw.kind.is_random());
+    // Without blockalign, offsets are aligned to the block size, which is checked above.
+    let alignments =
+        alignments.filter(|_| request.rw.kind.is_random() && request.job.blockalign.is_some());
     for (option, bytes) in lengths.chain(alignments).chain([("rw", gap)]) {
         if bytes % interval != 0 {
             issues.invalid(

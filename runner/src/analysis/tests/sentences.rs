@@ -101,6 +101,21 @@ fn error_bound_is_shown() {
     );
 }
 
+/// Readahead combines adjacent reads.
+#[test]
+fn device_ios_are_named_if_they_are_fewer() {
+    let run = one_direction("randread", false, (10_000, 4), (100, 4000));
+    let parts = [
+        (StorageLayer::PageCache, share(0.9, 0.9, 0.9)),
+        (StorageLayer::Device, share(0.1, 0.1, 0.1)),
+    ];
+    let sentence = verdict_of(&with_layers(run, sampled(&parts))).sentence;
+    assert!(
+        sentence.ends_with("1,000 of 10,000 reads reached vda in 100 I/Os."),
+        "{sentence}"
+    );
+}
+
 #[test]
 fn sentences_with_modifiers() {
     let check = |rw, direct, issued, counted, want: &str| {

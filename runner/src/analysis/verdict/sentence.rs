@@ -189,19 +189,39 @@ impl Numbers<'_> {
         }
     }
 
-    /// `0 of 2,560 reads reached vda`, or `about 1,200 of 2,560 reads (±1.5 %) reached vda`.
+    /// `0 of 2,560 reads reached vda`, or `about 1,200 of 2,560 reads (±1.5 %) reached vda in 75
+    /// I/Os`.
     fn reached(&self) -> String {
         let evidence = &self.analysis.evidence;
         let noun = evidence.direction.noun();
         let name = self.storage_name();
         let issued = count(evidence.ios);
-        let reached = count((self.shares().device * evidence.ios as f64).round() as u64);
+        let reached = (self.shares().device * evidence.ios as f64).round() as u64;
+        let combined = self.combined_ios(reached);
+        let reached = count(reached);
         let error = self.shares().uncertainty;
         if error < MIN_SHOWN_SHARE {
-            return format!("{reached} of {issued} {noun} reached {name}");
+            return format!("{reached} of {issued} {noun} reached {name}{combined}");
         }
         let error = format!("{:.1}", error * 100.0);
-        format!("about {reached} of {issued} {noun} (±{error} %) reached {name}")
+        format!("about {reached} of {issued} {noun} (±{error} %) reached {name}{combined}")
+    }
+
+    /// ` in 11 I/Os` if the device served the I/Os that reached it in far fewer I/Os of its own,
+    /// and nothing else used it.
+    fn combined_ios(&self, reached: u64) -> String {
+        let evidence = &self.analysis.evidence;
+        let has_other_io = self.analysis.modifier(ModifierKind::Foreign).is_some();
+        match &evidence.device {
+            Ok(device)
+                if evidence.lower_devices.is_none()
+                    && !has_other_io
+                    && (1..=reached / 2).contains(&device.ios) =>
+            {
+                format!(" in {} I/Os", count(device.ios))
+            }
+            _ => String::new(),
+        }
     }
 
     /// `56.2 % of the reads from memory, 43.8 % from vda`, the largest share first.

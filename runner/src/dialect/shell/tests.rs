@@ -33,6 +33,8 @@ fn words_are_split_and_unquoted_as_in_a_shell() {
         ("fio x > out.txt 2>&1", &["fio", "x"]),
         ("$ fio x", &["fio", "x"]),
         ("$ fio \\\n> x", &["fio", "x"]),
+        ("fio a\\ \t\nb \\ \n c", &["fio", "a", "b", "c"]),
+        ("fio a\\ b\\  c", &["fio", "a b ", "c"]),
     ] {
         assert_eq!(words(text)[0].0, want, "{text}");
     }

@@ -17,6 +17,7 @@ impl Lexer<'_, '_, '_> {
                     break;
                 }
                 '\\' if self.is_continuation() => self.continue_line(),
+                '\\' if self.is_broken_continuation() => break,
                 '\\' => {
                     self.at += 1;
                     word.text.extend(self.next());
@@ -164,10 +165,16 @@ impl Lexer<'_, '_, '_> {
         }
     }
 
+    /// Skips a command, or arithmetic such as `$((2*4))`.
     fn read_command_substitution(&mut self, close: char, word: &mut Word) {
         word.has_command = true;
         self.next();
-        let end = self.rest().find([close, '\n']);
+        let mut depth = 0;
+        let end = self.rest().find(|c| {
+            depth += i32::from(c == '(');
+            depth -= i32::from(c == ')');
+            c == '\n' || (c == close && depth <= 0)
+        });
         let length = end.map_or(self.rest().len(), |end| {
             end + usize::from(self.rest()[end..].starts_with(close))
         });

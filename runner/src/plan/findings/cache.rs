@@ -53,11 +53,12 @@ fn report_size(job: &ResolvedJob, host: &dyn HostView, issues: &mut Issues) {
 }
 
 fn report_invalidate(job: &ResolvedJob, issues: &mut Issues) {
-    if job.timing.time_based || job.timing.loops > 1 {
+    let region: u64 = job.targets_of(0).map(|(_, target)| target.size).sum();
+    if job.timing.time_based || job.timing.io_size > region {
         issues.finding(
             Note,
             "invalidated_once",
-            "invalidate drops the target's pages only once; memory may serve later passes.",
+            "invalidate drops the target's pages once, before the job; fio drops them before every pass. Memory may serve later passes.",
             None,
             "Use a region larger than the job can cover in one pass, or direct=1.",
         );

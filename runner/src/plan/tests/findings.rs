@@ -153,7 +153,7 @@ fn findings_depend_on_options() {
             json!({"time_based": 0, "io_size": "128k", "bs": "64k"}),
         ),
         (
-            "fio_difference",
+            "invalidated_once",
             json!({"direct": 0, "time_based": 0, "size": "64k", "io_size": "128k"}),
             json!({"direct": 0, "time_based": 0, "size": "64k", "io_size": "64k"}),
         ),
@@ -392,4 +392,52 @@ fn engines_with_one_io_at_a_time_are_reported() {
         json!({"filename": "/dev/loop0", "ioengine": "libaio", "iodepth": 8, "rw": "randtrim"}),
     ));
     assert_eq!(trims.jobs[0].in_flight(), 1);
+}
+
+/// Changed options, and the option that the note is about.
+#[test]
+fn notes_name_options_that_fio_applies_differently() {
+    let cases = [
+        ("rate_iops", json!({"rate_iops": 100, "bsrange": "4k-64k"})),
+        (
+            "rate_iops",
+            json!({"rw": "randwrite", "rate_iops": ",100", "bssplit": "4k/50:8k/50"}),
+        ),
+        (
+            "io_size",
+            json!({"time_based": 0, "size": "64k", "io_size": "128k", "loops": 2}),
+        ),
+        (
+            "offset_increment",
+            json!({"numjobs": 2, "size": "1m", "offset_increment": "10%"}),
+        ),
+        (
+            "fallocate",
+            json!({"filename": "owned", "rw": "write", "size": "1m", "fallocate": "keep"}),
+        ),
+        ("unlink", json!({"unlink": 1})),
+        ("filename", json!({"filename": "-", "size": "1m"})),
+        (
+            "verify",
+            json!({"filename": "new", "rw": "write", "time_based": 0, "size": "64k", "io_size": "128k", "verify": "crc32c"}),
+        ),
+        (
+            "verify_backlog",
+            json!({"filename": "new", "rw": "write", "size": "64k", "verify": "crc32c", "verify_backlog": 4}),
+        ),
+    ];
+    let options = |job: Value| -> Vec<Value> {
+        let findings = plan(job).findings.into_iter();
+        findings
+            .filter(|finding| finding.code == "fio_difference")
+            .map(|finding| finding.evidence["option"].clone())
+            .collect()
+    };
+    assert_eq!(options(with(json!({"time_based": 0}))), Vec::<Value>::new());
+    for (option, changes) in cases {
+        let found = options(with(changes.clone()));
+        assert!(found.contains(&option.into()), "{changes}: {found:?}");
+    }
+    let job = json!({"name": "a/b", "directory": "dir", "direct": 1, "size": "1m"});
+    assert_eq!(options(job), ["name"]);
 }

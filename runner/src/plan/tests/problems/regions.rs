@@ -101,6 +101,18 @@ fn regions_must_fit_in_targets() {
         "only 1 GiB",
     );
     check(
+        on("/dev/loop0", json!({"size": "1m", "offset": "2g"})),
+        "region_beyond_end",
+        "offset",
+        "starts at 2 GiB",
+    );
+    check(
+        on("full", json!({"offset": "2g"})),
+        "region_beyond_end",
+        "offset",
+        "starts at 2 GiB",
+    );
+    check(
         on("/dev/loop0", json!({"size": "600m", "offset": "50%"})),
         "region_beyond_end",
         "size",
@@ -182,7 +194,7 @@ fn regions_must_fit_in_targets() {
             json!({"filesize": "18446744073709551615", "offset": "100%"}),
         ),
         "region_beyond_end",
-        "filesize",
+        "offset",
         "only",
     );
 }

@@ -1,0 +1,193 @@
+//! Conditions under which fio's result differs.
+
+use leadline_protocol::{
+    job::{
+        Job, direction::PerDirection, distribution::Distribution, keyword::Fallocate, size::Extent,
+    },
+    plan::{
+        job::{BlockSizes, ResolvedJob},
+        target::TargetKind,
+    },
+};
+
+pub(super) fn is_mixed(job: &ResolvedJob) -> bool {
+    job.pattern.rw.reads() && job.pattern.rw.writes()
+}
+
+/// Bytes per worker, across its targets.
+fn region(job: &ResolvedJob) -> u64 {
+    job.targets_of(0).map(|(_, target)| target.size).sum()
+}
+
+pub(super) fn is_io_size_above_region(job: &ResolvedJob) -> bool {
+    job.timing.is_io_size_requested && job.timing.io_size > region(job)
+}
+
+/// Whether `io_size` is repeated, and more than a region.
+pub(super) fn repeats_io_size(job: &ResolvedJob) -> bool {
+    let timing = &job.timing;
+    timing.is_io_size_requested && timing.loops > 1 && timing.io_size / timing.loops > region(job)
+}
+
+/// Bytes between the blocks of sequential access; 0 if the job does not leave gaps.
+pub(super) fn sequential_step(job: &ResolvedJob) -> i64 {
+    match job.pattern.rw.is_random() {
+        true => 0,
+        false => job.pattern.rw_modifier.unwrap_or(0),
+    }
+}
+
+/// Number of writes between syncs; 0 if there are none.
+pub(super) fn sync_interval(job: &ResolvedJob) -> u32 {
+    job.pattern.fsync.max(job.pattern.fdatasync)
+}
+
+pub(super) fn has_one_map_per_direction(job: &ResolvedJob) -> bool {
+    let pattern = &job.pattern;
+    is_mixed(job)
+        && pattern.rw.is_random()
+        && pattern.bs.read != pattern.bs.write
+        && !pattern.norandommap
+}
+
+/// Whether a rate in I/Os per second applies to blocks of different sizes.
+pub(super) fn limits_ios_of_different_sizes(job: &ResolvedJob) -> bool {
+    let (rw, bs, rate) = (job.pattern.rw, &job.pattern.bs, &job.timing.rate_iops);
+    let is_limited = |is_used: bool, sizes: &BlockSizes, rate: Option<u64>| {
+        is_used && sizes.min != sizes.max && rate.is_some()
+    };
+    is_limited(rw.reads(), &bs.read, rate.read)
+        || is_limited(rw.writes(), &bs.write, rate.write)
+        || is_limited(rw.trims(), &bs.trim, rate.trim)
+}
+
+pub(super) fn writes_instead_of_allocating(job: &ResolvedJob) -> bool {
+    job.target.fallocate == Fallocate::Written
+        && job.pattern.rw.is_destructive()
+        && job.targets.iter().any(|target| target.layout_bytes > 0)
+}
+
+pub(super) fn keeps_allocation(job: &ResolvedJob) -> bool {
+    let mut targets = job.targets.iter();
+    job.target.fallocate == Fallocate::Keep
+        && job.pattern.rw.writes()
+        && targets.any(|target| target.kind == TargetKind::File && target.layout_offset.is_none())
+}
+
+pub(super) fn fills_less_than_file(requested: &Job, job: &ResolvedJob) -> bool {
+    let io_size = job.timing.io_size;
+    requested.fill_device == Some(true)
+        && job.pattern.rw.writes()
+        && job.targets.iter().any(|target| io_size < target.size)
+}
+
+pub(super) fn aligns_increments(requested: &Job, job: &ResolvedJob) -> bool {
+    job.numjobs > 1 && matches!(requested.offset_increment, Some(Extent::Percent(_)))
+}
+
+pub(super) fn keeps_existing_files(job: &ResolvedJob) -> bool {
+    job.target.unlink && job.targets.iter().any(|target| target.existed)
+}
+
+pub(super) fn has_slash_in_file_name(requested: &Job, job: &ResolvedJob) -> bool {
+    let mut targets = job.targets.iter();
+    requested.filename.is_none()
+        && job.name.contains('/')
+        && targets.any(|target| target.kind == TargetKind::File)
+}
+
+pub(super) fn names_standard_input(requested: &Job, _: &ResolvedJob) -> bool {
+    let files = requested.filename.as_ref().map(|files| &files.0[..]);
+    files.unwrap_or_default().iter().any(|file| file == "-")
+}
+
+/// Whether a sync is due after the last block of a pass that is followed by another pass.
+pub(super) fn syncs_at_end_of_pass(job: &ResolvedJob) -> bool {
+    let interval = sync_interval(job);
+    let block = job.pattern.bs.write.max;
+    interval > 0
+        && job.pattern.rw.writes()
+        && !job.pattern.rw.reads()
+        && job.target.size > 0
+        && (1..job.timing.io_size.div_ceil(job.target.size))
+            .take(interval as usize)
+            .any(|pass| (pass * job.target.size / block).is_multiple_of(u64::from(interval)))
+}
+
+/// Whether the requested job, whose blocks are verified, leaves blocks of its region unwritten.
+pub(super) fn writes_part_of_region(requested: &Job, job: &ResolvedJob) -> bool {
+    let rw = requested.rw();
+    let region: u64 = job.targets.iter().map(|target| target.size).sum();
+    let io_size = requested.io_size.and_then(Extent::bytes);
+    requested.number_ios.is_some()
+        || io_size.is_some_and(|bytes| bytes < region)
+        || (rw.kind.is_random() && requested.norandommap())
+        || (rw.kind.reads() && rw.kind.writes())
+        || rw
+            .modifier
+            .is_some_and(|gap| !rw.kind.is_random() && gap > 0)
+}
+
+/// Whether the last gap of a forward pass ends exactly at the end of the region.
+pub(super) fn wraps_exactly(job: &ResolvedJob) -> bool {
+    let bs = if job.pattern.rw.reads() {
+        &job.pattern.bs.read
+    } else {
+        &job.pattern.bs.write
+    };
+    let stride = bs
+        .max
+        .saturating_add_signed(job.pattern.rw_modifier.unwrap_or(0))
+        .max(1);
+    job.targets.iter().all(|target| target.size % stride == 0)
+}
+
+/// Whether the requested batch is larger than the number of completions that the job waits for.
+pub(super) fn collects_submissions(job: &ResolvedJob) -> bool {
+    let ring = &job.ring;
+    let batch = ring.iodepth_batch_submit.unwrap_or(1);
+    let completed = ring.iodepth_batch_complete_min.unwrap_or(1);
+    ring.ioengine.is_asynchronous() && job.in_flight() > 1 && batch > completed.max(1)
+}
+
+/// Whether layout creates a file that is shorter than the requested size.
+pub(super) fn truncates_last_block(requested: &Job, job: &ResolvedJob) -> bool {
+    let Some(size) = requested.size.and_then(Extent::bytes) else {
+        return false;
+    };
+    let is_laid_out = job
+        .targets
+        .iter()
+        .any(|target| target.layout_offset.is_some());
+    is_laid_out && requested.filesize.is_none() && !size.is_multiple_of(smallest_block(job))
+}
+
+fn smallest_block(job: &ResolvedJob) -> u64 {
+    let PerDirection { read, write, trim } = &job.pattern.bs;
+    let rw = job.pattern.rw;
+    let all: [(bool, &BlockSizes); 3] =
+        [(rw.reads(), read), (rw.writes(), write), (rw.trims(), trim)];
+    let used = all.iter().filter(|(is_used, _)| *is_used);
+    used.map(|(_, bs)| bs.min).min().unwrap_or(1)
+}
+
+pub(super) fn uses_normal_distribution(job: &ResolvedJob) -> bool {
+    let offsets = &job.pattern.random_distribution;
+    let is_normal =
+        |distribution: &Distribution| matches!(distribution, Distribution::Normal { .. });
+    job.pattern.rw.is_random()
+        && ((job.pattern.rw.reads() && is_normal(&offsets.read))
+            || (job.pattern.rw.writes() && is_normal(&offsets.write)))
+}
+
+pub(super) fn ends_within_a_block(job: &ResolvedJob) -> bool {
+    let bs = &job.pattern.bs;
+    let rw = job.pattern.rw;
+    let largest = [
+        (rw.reads(), bs.read.max),
+        (rw.writes(), bs.write.max),
+        (rw.trims(), bs.trim.max),
+    ];
+    let is_cut = |(used, max): &(bool, u64)| *used && !job.timing.io_size.is_multiple_of(*max);
+    job.timing.is_io_size_requested && !job.timing.time_based && largest.iter().any(is_cut)
+}
