@@ -1,6 +1,7 @@
 //! Reads JSON results from fio 3 (`--output-format=json` or `json+`) as reports. Numbers that fio
 //! does not report are missing, as are the verdict and the host facts.
 
+mod client_options;
 mod clones;
 mod contradictions;
 mod document;
@@ -13,10 +14,11 @@ mod output;
 mod settings;
 mod stats;
 
-pub use document::{MAX_JOBS, check_fields};
+pub use document::{MAX_JOBS, check_fields, groups};
 pub use error::ResultError;
 pub use output::{FoundResult, find_result};
 
+use client_options::merge_client_options;
 use contradictions::Expected;
 use document::Jobs;
 use leadline_protocol::{
@@ -82,6 +84,7 @@ pub fn fio_result(document: &Value, step: Option<u64>) -> Result<Option<FioResul
     let Some(version) = document["fio version"].as_str() else {
         return Ok(None);
     };
+    let document = &*merge_client_options(document);
     let jobs = document::jobs(document, version, step)?;
     let report = report(version, document, &jobs)?;
     let options = options::jobs(document, &jobs.described)?;

@@ -7,7 +7,7 @@ use crate::{
     store::foreign_results::{ForeignRun, ImportOutcome, StoredDocument},
 };
 use leadline_export::fio::result::{
-    FioResult, FoundResult, MAX_JOBS, ResultError, check_fields, find_result, fio_result,
+    FioResult, FoundResult, MAX_JOBS, ResultError, check_fields, find_result, fio_result, groups,
 };
 use leadline_protocol::{
     report::{Report, foreign::Source},
@@ -139,7 +139,8 @@ pub(crate) fn foreign_run(text: &[u8], options: ImportOptions) -> Result<Foreign
         status,
         reason: failure,
         document: text.to_owned(),
-        sha256: fingerprint(&document, options.group),
+        // The only group is the whole result.
+        sha256: fingerprint(&document, options.group.filter(|_| groups(&document) > 1)),
         result: RunResult {
             report,
             verdict: Verdicts::default(),
@@ -257,10 +258,10 @@ fn group_digest(mut digest: Sha256, group: Option<u64>) -> [u8; 32] {
     digest.finalize().into()
 }
 
-/// Returns the text if its checksum matches. The selected group is not stored, so all groups are
+/// Returns the text if its checksums match. The selected group is not stored, so all groups are
 /// tried.
 fn verified_text(stored: StoredDocument) -> Option<String> {
-    let text = stored.text?;
+    let text = stored.text.filter(|_| stored.is_of_run)?;
     let document = find_document(&text).ok()?.document;
     let digest = Sha256::new_with_prefix(printable_document(document).to_string());
     let groups = (1..=MAX_JOBS as u64).map(Some);

@@ -18,6 +18,7 @@ use leadline_protocol::{
     workload_summary::WorkloadSummary,
 };
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 use sqlx::{SqliteConnection, query, query_as, query_scalar, types::Json};
 use std::io::{Read, Write};
 
@@ -44,6 +45,8 @@ pub(crate) struct StoredDocument {
     pub text: Option<String>,
     /// `ForeignRun::sha256`.
     pub sha256: Vec<u8>,
+    /// False if the document was imported as another run.
+    pub is_of_run: bool,
 }
 
 pub(crate) enum ImportOutcome {
@@ -75,12 +78,15 @@ impl Store {
             .bind(Json(&run.options))
             .execute(&mut *connection)
             .await?;
-        query("INSERT INTO foreign_results (run, sha256, document) VALUES (?, ?, ?)")
-            .bind(number.cast_signed())
-            .bind(&run.sha256[..])
-            .bind(compress(&run.document)?)
-            .execute(&mut *connection)
-            .await?;
+        query(
+            "INSERT INTO foreign_results (run, sha256, document, run_sha256) VALUES (?, ?, ?, ?)",
+        )
+        .bind(number.cast_signed())
+        .bind(&run.sha256[..])
+        .bind(compress(&run.document)?)
+        .bind(&run_sha256(number, &run.sha256)[..])
+        .execute(&mut *connection)
+        .await?;
         insert_events(connection, number, run, now_ms).await?;
         update_result(connection, number, &run.result).await?;
         fingerprints::update(connection, number).await?;
@@ -103,16 +109,17 @@ impl Store {
 
     /// Returns the document that a run was imported from, or `None` for Leadline's own runs.
     pub(crate) async fn foreign_document(&self, run: u64) -> Result<Option<StoredDocument>> {
-        let row: Option<(Vec<u8>, Vec<u8>)> =
-            query_as("SELECT document, sha256 FROM foreign_results WHERE run = ?")
+        let row: Option<(Vec<u8>, Vec<u8>, Option<Vec<u8>>)> =
+            query_as("SELECT document, sha256, run_sha256 FROM foreign_results WHERE run = ?")
                 .bind(run.cast_signed())
                 .fetch_optional(&self.readers)
                 .await?;
-        Ok(row.map(|(document, sha256)| {
+        Ok(row.map(|(document, sha256, of_run)| {
             let mut text = String::new();
             let read = GzDecoder::new(&document[..]).read_to_string(&mut text);
             StoredDocument {
                 text: read.ok().map(|_| text),
+                is_of_run: of_run.is_none_or(|stored| stored == run_sha256(run, &sha256)),
                 sha256,
             }
         }))
@@ -173,6 +180,12 @@ async fn insert_events(
         entry.insert(connection, number).await?;
     }
     Ok(())
+}
+
+/// Binds a document to its run.
+fn run_sha256(run: u64, sha256: &[u8]) -> [u8; 32] {
+    let digest = Sha256::new_with_prefix(run.to_le_bytes());
+    digest.chain_update(sha256).finalize().into()
 }
 
 fn compress(document: &str) -> std::io::Result<Vec<u8>> {

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 /// The files in `migrations/`, in order. This is a list instead of `sqlx::migrate!`, because the
 /// macro compiles sqlx and SQLite a second time.
-const FILES: [(&str, &str); 29] = [
+const FILES: [(&str, &str); 30] = [
     ("runs", include_str!("../../../migrations/0001_runs.sql")),
     (
         "studies",
@@ -119,6 +119,10 @@ const FILES: [(&str, &str); 29] = [
     (
         "baseline digests",
         include_str!("../../../migrations/0029_baseline_digests.sql"),
+    ),
+    (
+        "foreign run digests",
+        include_str!("../../../migrations/0030_foreign_run_digests.sql"),
     ),
 ];
 

@@ -27,7 +27,7 @@ use std::{
 use tokio::sync::Mutex;
 
 /// `user_version` of the newest migration.
-const VERSION: i64 = 29;
+const VERSION: i64 = 30;
 /// First version with a database ID.
 const ID_VERSION: i64 = 12;
 /// "Lead" in ASCII, set by the first migration.

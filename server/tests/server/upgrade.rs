@@ -245,7 +245,7 @@ async fn version_4_database_is_migrated() {
         .fetch_one(&mut connection)
         .await
         .unwrap();
-    assert_eq!(version, 29);
+    assert_eq!(version, 30);
     connection.close().await.unwrap();
     assert_backed_up(&server).await;
 }

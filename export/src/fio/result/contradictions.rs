@@ -8,6 +8,8 @@ use serde_json::Value;
 const MAX_DIFFERENCE: f64 = 0.05;
 /// fio prints the midpoints of bins, which are up to 0.8 % above the latencies in a bin.
 const MAX_BIN_ERROR: f64 = 0.01;
+/// Maximum time in ns between the end of the submission and the start of the completion latency.
+const MAX_LATENCY_GAP_NS: f64 = 2_000.0;
 const LATENCIES: [&str; 3] = ["slat_ns", "clat_ns", "lat_ns"];
 
 /// Bounds on the counts of a job that follow from its options.
@@ -40,6 +42,7 @@ pub(super) fn check(path: &str, direction: &Value, expected: Expected) -> Result
     if let Some(runtime_ms) = number("runtime") {
         check_rate(&format!("{path}.iops"), iops, (ios, "I/Os"), runtime_ms)?;
         if let (Some(bytes), Some(rate)) = (number("io_bytes"), number("bw_bytes")) {
+            check_kib(path, direction, rate)?;
             check_rate(
                 &format!("{path}.bw_bytes"),
                 rate,
@@ -48,6 +51,7 @@ pub(super) fn check(path: &str, direction: &Value, expected: Expected) -> Result
             )?;
         }
     }
+    check_sum_of_latencies(path, direction)?;
     for name in LATENCIES {
         let latency = &direction[name];
         let count = latency["N"].as_f64().unwrap_or(0.0);
@@ -58,6 +62,44 @@ pub(super) fn check(path: &str, direction: &Value, expected: Expected) -> Result
         check_latency(&format!("{path}.{name}"), latency)?;
     }
     Ok(())
+}
+
+/// fio prints the bandwidth in KiB/s and in bytes/s.
+fn check_kib(path: &str, direction: &Value, rate: f64) -> Result<(), ResultError> {
+    let Some(kib) = direction["bw"].as_f64() else {
+        return Ok(());
+    };
+    if (kib * 1024.0 - rate).abs() <= 1024.0 + MAX_DIFFERENCE * rate {
+        return Ok(());
+    }
+    let detail = format!("is {kib} KiB/s, but bw_bytes is {rate}");
+    Err(ResultError::invalid(format!("{path}.bw"), detail))
+}
+
+/// The latency of an I/O is the sum of its submission and completion latency, as far as fio
+/// measured all of them.
+fn check_sum_of_latencies(path: &str, direction: &Value) -> Result<(), ResultError> {
+    let stats = LATENCIES.map(|name| {
+        let latency = &direction[name];
+        Some((latency["N"].as_u64()?, latency["mean"].as_f64()?))
+    });
+    let [
+        Some((submitted, slat)),
+        Some((completed, clat)),
+        Some((all, lat)),
+    ] = stats
+    else {
+        return Ok(());
+    };
+    if all == 0 || submitted != all || completed != all {
+        return Ok(());
+    }
+    let sum = slat + clat;
+    if (lat - sum).abs() <= MAX_DIFFERENCE * sum + MAX_LATENCY_GAP_NS {
+        return Ok(());
+    }
+    let detail = format!("is {lat}, but the means of slat_ns and clat_ns add up to {sum}");
+    Err(ResultError::invalid(format!("{path}.lat_ns.mean"), detail))
 }
 
 /// `job_runtime` must not be much shorter than the measurement. It may be longer, because with
@@ -132,7 +174,13 @@ fn check_latency(path: &str, latency: &Value) -> Result<(), ResultError> {
         return Ok(());
     };
     if number("N") == Some(0.0) {
-        return Ok(());
+        return match number("mean").filter(|mean| *mean > 0.0) {
+            Some(mean) => {
+                let detail = format!("is 0, but mean is {mean}");
+                Err(ResultError::invalid(format!("{path}.N"), detail))
+            }
+            None => Ok(()),
+        };
     }
     if let Some(mean) = number("mean").filter(|mean| !(min - 1.0..=max + 1.0).contains(mean)) {
         let detail = format!("is {mean}, but min is {min} and max is {max}");
@@ -192,7 +240,7 @@ mod tests {
         let latency = json!({"min": 1, "max": 9, "mean": 4.0, "N": 2048,
             "percentile": {"1.000000": 1, "50.000000": 4, "99.000000": 9, "99.900000": 9}});
         let mut read = json!({"total_ios": 2048, "io_bytes": 8_388_608, "iops": 11_505.617_978,
-            "io_kbytes": 8192, "bw_bytes": 47_127_011, "runtime": 178, "clat_ns": latency, "lat_ns": latency, "slat_ns": {"N": 0}});
+            "io_kbytes": 8192, "bw_bytes": 47_127_011, "bw": 46_022, "runtime": 178, "clat_ns": latency, "lat_ns": latency, "slat_ns": {"N": 0}});
         for (field, value) in changes.as_object().unwrap() {
             *read.pointer_mut(&format!("/{field}")).unwrap() = value.clone();
         }
@@ -219,7 +267,10 @@ mod tests {
             "jobs[0].read.lat_ns.percentile.99.000000 is below percentile 50.000000 (1 < 4)",
         );
         for (changes, expected) in [
-            (json!({"bw_bytes": 94_254_022}), "jobs[0].read.bw_bytes is"),
+            (
+                json!({"bw_bytes": 94_254_022, "bw": 92_044}),
+                "jobs[0].read.bw_bytes is",
+            ),
             (
                 json!({"io_kbytes": 16_384}),
                 "jobs[0].read.io_kbytes is 16384",
@@ -245,6 +296,15 @@ mod tests {
                 "jobs[0].read.clat_ns.mean is 0",
             ),
             (json!({"runtime": null}), "jobs[0].read.runtime is missing"),
+            (json!({"bw": 94_000}), "jobs[0].read.bw is 94000 KiB/s"),
+            (
+                json!({"clat_ns/N": 0}),
+                "jobs[0].read.clat_ns.N is 0, but mean is 4",
+            ),
+            (
+                json!({"slat_ns": {"N": 2048, "mean": 50_000.0}}),
+                "jobs[0].read.lat_ns.mean is 4, but the means of slat_ns and clat_ns add up to 50004",
+            ),
             (
                 json!({"clat_ns/min": 3}),
                 "jobs[0].read.clat_ns.percentile.1.000000 is 1, but min is 3",
@@ -269,14 +329,14 @@ mod tests {
             json!({"iops": 11_900.0}),
             json!({"clat_ns/N": 2049}),
             json!({"lat_ns/N": 5}),
-            json!({"runtime": 1, "iops": 5e6, "bw_bytes": 8_388_608_000_u64}),
-            json!({"runtime": 0, "iops": 0, "bw_bytes": 0}),
+            json!({"runtime": 1, "iops": 5e6, "bw_bytes": 8_388_608_000_u64, "bw": 8_192_000}),
+            json!({"runtime": 0, "iops": 0, "bw_bytes": 0, "bw": 0}),
             json!({"total_ios": 2049}),
             // One I/O was in flight at the end of the ramp, and none was submitted afterward.
-            json!({"total_ios": 0, "io_bytes": 4096, "io_kbytes": 4, "bw_bytes": 23_011, "iops": 0,
+            json!({"total_ios": 0, "io_bytes": 4096, "io_kbytes": 4, "bw_bytes": 23_011, "bw": 22, "iops": 0,
                 "clat_ns/N": 1, "lat_ns/N": 1}),
-            json!({"total_ios": 0, "io_bytes": 0, "io_kbytes": 0, "bw_bytes": 0, "iops": 0, "runtime": 0,
-                "clat_ns/N": 0, "lat_ns/N": 0}),
+            json!({"total_ios": 0, "io_bytes": 0, "io_kbytes": 0, "bw_bytes": 0, "bw": 0, "iops": 0, "runtime": 0,
+                "clat_ns": {"N": 0}, "lat_ns": {"N": 0}}),
         ] {
             assert_eq!(
                 check("read", &direction(&changes), EXPECTED),

@@ -81,10 +81,7 @@ pub(super) fn jobs<'a>(
     for (index, job) in all.iter().enumerate() {
         check_job(index, job)?;
     }
-    let groups: BTreeSet<u64> = all
-        .iter()
-        .filter_map(|job| job["groupid"].as_u64())
-        .collect();
+    let groups = group_ids(&all);
     let Some(group) = selected(&groups, &all, document, step)? else {
         check_starts(&all, document)?;
         return Ok(Jobs {
@@ -100,6 +97,17 @@ pub(super) fn jobs<'a>(
         measured: described.clone(),
         described,
     })
+}
+
+fn group_ids(jobs: &[&Value]) -> BTreeSet<u64> {
+    let ids = jobs.iter().filter_map(|job| job["groupid"].as_u64());
+    ids.collect()
+}
+
+/// Number of groups of jobs in a result.
+pub fn groups(document: &Value) -> usize {
+    let jobs: Vec<&Value> = list(document).into_iter().flatten().collect();
+    group_ids(&jobs).len()
 }
 
 /// Differences between the starts of jobs that start together: this share of the longest runtime,
@@ -195,15 +203,19 @@ fn check_job(index: usize, job: &Value) -> Result<(), ResultError> {
             "is not a number",
         ));
     }
-    if DIRECTIONS.iter().any(|name| job[*name].is_object()) {
+    let mut missing = DIRECTIONS.iter().filter(|name| !job[**name].is_object());
+    let Some(missing) = missing.next() else {
         return Ok(());
-    }
-    if job["mixed"].is_object() {
-        let detail =
-            "adds reads and writes (unified_rw_reporting=1); run it with unified_rw_reporting=0";
-        return Err(ResultError::invalid(path, detail));
-    }
-    Err(ResultError::invalid(path, "has no read, write or trim"))
+    };
+    let detail = match job["mixed"].is_object() {
+        true => {
+            "adds reads and writes (unified_rw_reporting=1); run it with unified_rw_reporting=0"
+                .to_owned()
+        }
+        // fio prints all directions, also those without I/O.
+        false => format!("has no {missing}; use the whole output of fio"),
+    };
+    Err(ResultError::invalid(path, detail))
 }
 
 /// The group to compare; `None` if all jobs ran at the same time.
@@ -257,7 +269,7 @@ mod tests {
     }
 
     fn job(group: u64, options: Value) -> Value {
-        json!({"jobname": "a", "groupid": group, "job options": options, "read": {}})
+        json!({"jobname": "a", "groupid": group, "job options": options, "read": {}, "write": {}, "trim": {}})
     }
 
     #[test]
@@ -283,7 +295,7 @@ mod tests {
 
     #[test]
     fn clients_are_not_counted_twice() {
-        let client = |name: &str| json!({"jobname": name, "read": {}});
+        let client = |name: &str| json!({"jobname": name, "read": {}, "write": {}, "trim": {}});
         let document = json!({"client_stats": [client("a"), client("b"), client("All clients")]});
         let jobs = jobs(&document, "fio-3.41", None).ok().unwrap();
         assert_eq!((jobs.measured.len(), jobs.described.len()), (1, 2));
@@ -295,6 +307,11 @@ mod tests {
             ("fio-2.21", json!([job(0, json!({}))]), "different units"),
             ("fio-3.33", json!([]), "no jobs"),
             ("fio-3.33", json!([1]), "jobs[0] has no read"),
+            (
+                "fio-3.33",
+                json!([{"read": {}, "trim": {}}]),
+                "jobs[0] has no write",
+            ),
             ("fio-3.33", json!([{"mixed": {}}]), "unified_rw_reporting"),
             ("fio-3.33", Value::Null, "no jobs"),
         ] {
@@ -329,8 +346,7 @@ mod tests {
 
     #[test]
     fn selected_groups_exclude_the_sum_of_all_clients() {
-        let client =
-            |group: u64, name: &str| json!({"jobname": name, "groupid": group, "read": {}});
+        let client = |group: u64, name: &str| json!({"jobname": name, "groupid": group, "read": {}, "write": {}, "trim": {}});
         let document = json!({"client_stats":
             [client(0, "a"), client(1, "b"), client(0, "a"), client(1, "b"), client(0, "All clients")]});
         let second = jobs(&document, "fio-3.41", Some(2)).ok().unwrap();

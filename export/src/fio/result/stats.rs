@@ -46,7 +46,7 @@ pub(super) fn direction(jobs: &[&Value], name: &str) -> Result<Direction, Result
         ios: total(&all, "total_ios")?,
         bytes: total(&all, "io_bytes")?,
         iops,
-        bytes_per_second: rate(&all, "bw_bytes", "io_bytes")?,
+        bytes_per_second: bandwidth(&all)?,
         slat_ns: latency(&all, "slat_ns")?,
         clat_ns,
         lat_ns,
@@ -67,6 +67,17 @@ pub(super) fn sync(jobs: &[&Value]) -> Result<SyncStats, ResultError> {
         lat_ns: latency(&all, "lat_ns")?,
         unfinished: None,
     })
+}
+
+/// Bytes per second.
+fn bandwidth(all: &[Stats]) -> Result<f64, ResultError> {
+    // fio 3.0 and 3.1 print KiB/s only.
+    match all.iter().all(|stats| stats.value["bw_bytes"].is_null()) {
+        true if all.iter().any(|stats| stats.value["bw"].is_number()) => {
+            Ok(1024.0 * rate(all, "bw", "io_kbytes")?)
+        }
+        _ => rate(all, "bw_bytes", "io_bytes"),
+    }
 }
 
 /// The rate of all jobs together over the longest runtime, as fio computes it with
@@ -141,6 +152,10 @@ mod tests {
                 "jobs[0].read.total_ios is not a count or rate: 1.5",
             ),
             (
+                json!({"bw_bytes": null, "bw": -1}),
+                "jobs[0].read.bw is not a count or rate: -1",
+            ),
+            (
                 json!({"bw_bytes": null}),
                 "jobs[0].read.bw_bytes is missing",
             ),
@@ -182,6 +197,13 @@ mod tests {
         assert!((read.bytes_per_second - 4096.0 * read.iops).abs() < 1.0);
         let alone = direction(&jobs[..1], "read").unwrap().stats;
         assert!((alone.iops - 10_039.2).abs() < 0.1);
+    }
+
+    #[test]
+    fn bandwidths_without_bytes_are_in_kib() {
+        let job = job(json!({"bw_bytes": null, "bw": 8}));
+        let read = direction(&[&job], "read").unwrap().stats;
+        assert!((read.bytes_per_second - 8192.0).abs() < f64::EPSILON);
     }
 
     #[test]
