@@ -1,6 +1,6 @@
 //! Input to a comparison.
 
-use crate::held_data::held_data;
+use crate::existing_data::held_data;
 use leadline_protocol::{
     finding::Finding, host::HostFacts, plan::job::ResolvedJob, report::Report, run::Run,
     status::RunStatus, verdict::Verdicts,

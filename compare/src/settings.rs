@@ -2,7 +2,7 @@
 //! new options.
 
 use crate::{
-    group::ComparedRun, held_data::held_data, program_settings, scope::Scope,
+    existing_data::held_data, group::ComparedRun, program_settings, scope::Scope,
     value_text::value_text,
 };
 use leadline_protocol::{compare::Difference, report::foreign::Source};

@@ -3,8 +3,8 @@
 mod exclusions;
 mod gate;
 mod html;
+mod interim_looks;
 mod latency_kinds;
-mod looks;
 mod obstacles;
 mod rate_limits;
 mod repeats;

@@ -55,6 +55,9 @@ pub struct QuietHours {
 pub struct ScheduleList {
     /// Oldest first.
     pub schedules: Vec<Schedule>,
+    /// Numbers of the schedules whose stored data cannot be read. They start nothing, and can only
+    /// be deleted.
+    pub damaged: Vec<u64>,
 }
 
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]

@@ -51,6 +51,9 @@ pub struct WebhookRequest {
 pub struct WebhookList {
     /// Oldest first.
     pub webhooks: Vec<Webhook>,
+    /// Numbers of the webhooks whose stored data cannot be read. They receive nothing, and can only
+    /// be deleted.
+    pub damaged: Vec<u64>,
 }
 
 /// A receiver. Its secret and the path of its URL are never returned.

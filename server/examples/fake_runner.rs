@@ -14,7 +14,7 @@
 
 #![recursion_limit = "256"]
 
-use leadline_compare::looks::plan_looks;
+use leadline_compare::interim_looks::plan_looks;
 use leadline_protocol::{
     job::{Job, run_spec::parse_run},
     problem::Problem,

@@ -7,6 +7,6 @@ pub(crate) mod filter;
 pub(crate) mod flame;
 pub(crate) mod groups;
 pub(crate) mod page;
-pub(crate) mod partial;
+pub(crate) mod partial_metrics;
 pub(crate) mod series;
 pub(crate) mod trend;

@@ -17,7 +17,10 @@ use crate::{
         cron::{ZonedCron, zoned_cron},
         due::{State, quiet_reason},
     },
-    store::schedules::{Definition, StoredSchedule},
+    store::{
+        rows::Table,
+        schedules::{Definition, StoredSchedule},
+    },
 };
 use leadline_protocol::schedule::{DueTime, Schedule, ScheduleList, SchedulePlan, ScheduleRequest};
 
@@ -44,7 +47,9 @@ impl Runs {
                 Err(error) => tracing::error!(schedule = number, "damaged: {error}"),
             }
         }
-        Ok(ScheduleList { schedules })
+        let mut damaged = self.store.numbers(Table::Schedules).await?;
+        damaged.retain(|number| schedules.iter().all(|schedule| schedule.number != *number));
+        Ok(ScheduleList { schedules, damaged })
     }
 
     pub(crate) async fn schedule(&self, number: u64) -> Result<Schedule, Error> {

@@ -7,7 +7,7 @@ pub(crate) mod cleanup;
 pub(crate) mod continuation;
 pub(crate) mod edit;
 pub(crate) mod experiments;
-pub(crate) mod looks;
+pub(crate) mod interim_looks;
 pub(crate) mod procedures;
 pub(crate) mod retries;
 pub(crate) mod submit;

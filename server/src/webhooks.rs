@@ -12,7 +12,7 @@ use crate::{
     clock::now_ms,
     error::Error,
     runs::{Runs, run_detached},
-    store::webhooks::StoredWebhook,
+    store::{rows::Table, webhooks::StoredWebhook},
     webhooks::{messages::test_message, sign::parse_secret},
 };
 use leadline_protocol::{
@@ -36,7 +36,9 @@ impl Runs {
         for stored in self.store.webhooks().await? {
             webhooks.push(self.describe_webhook(stored).await?);
         }
-        Ok(WebhookList { webhooks })
+        let mut damaged = self.store.numbers(Table::Webhooks).await?;
+        damaged.retain(|number| webhooks.iter().all(|webhook| webhook.number != *number));
+        Ok(WebhookList { webhooks, damaged })
     }
 
     pub(crate) async fn webhook(&self, number: u64) -> Result<Webhook, Error> {

@@ -22,8 +22,8 @@ use leadline_compare::{
     export::{html, markdown},
     gate::gate_obstacle,
     group::{Group, all_in_one_study, distinct_labels},
+    interim_looks,
     level::Level,
-    looks,
     rule::{Outcome, Rule, RuleResult},
 };
 use leadline_protocol::{
@@ -112,7 +112,7 @@ pub(crate) fn compare_study_steps(document: Value) -> Vec<String> {
 pub(crate) fn look(document: &Value, until: &UntilDecided, planned: PlannedLook) -> Option<Look> {
     let a = StoredGroup::from_step(document, 1)?;
     let b = StoredGroup::from_step(document, 2)?;
-    Some(looks::look(&[a.input(), b.input()], until, planned))
+    Some(interim_looks::look(&[a.input(), b.input()], until, planned))
 }
 
 /// The confidence level of the groups' study, if it has `until_decided`.

@@ -387,7 +387,7 @@ impl Reader<'_, '_, '_> {
         let name = option.name;
         match option.effect {
             Effect::Output => self.report_no_effect(name, "it controls fio's output.", span),
-            Effect::NoEffect(reason) => self.report_no_effect(name, reason, span),
+            Effect::Ignored(reason) => self.report_no_effect(name, reason, span),
             Effect::NoRun => {
                 let sentence =
                     format!("--{name} makes fio print information without running a job.");

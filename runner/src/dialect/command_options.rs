@@ -12,7 +12,7 @@ pub(crate) enum Effect {
     /// Controls only fio's output.
     Output,
     /// Has no effect, for this reason.
-    NoEffect(&'static str),
+    Ignored(&'static str),
     /// Prints information instead of running jobs.
     NoRun,
     Rejected(&'static str),
@@ -73,7 +73,7 @@ pub(crate) const PROGRAM_OPTIONS: &[ProgramOption] = &[
     option(
         "warnings-fatal",
         false,
-        Effect::NoEffect("warnings do not end a run."),
+        Effect::Ignored("warnings do not end a run."),
     ),
     option("max-jobs", true, Effect::Output),
     option("terse-version", true, Effect::Output),

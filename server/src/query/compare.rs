@@ -4,8 +4,8 @@ use crate::store::studies::{StepDescription, StoredStudy};
 use leadline_compare::{
     DEFAULT_THRESHOLD_PERCENT, compare_at,
     group::{self, Block, Group, distinct_labels},
+    interim_looks,
     level::Level,
-    looks,
     thresholds::Thresholds,
 };
 use leadline_protocol::{
@@ -79,7 +79,7 @@ pub(crate) fn compare(
                 thresholds.by_metric.extend([own]);
             }
             thresholds.default_percent = until.threshold_percent;
-            looks::apply(&mut inputs, until, looks)
+            interim_looks::apply(&mut inputs, until, looks)
         }
         None => Level::default(),
     };

@@ -3,7 +3,7 @@
 //! samples of long runs. While runs are active, it only compresses their older samples.
 
 use crate::{
-    query::partial,
+    query::partial_metrics,
     runs::{Runs, state::ServerPhase},
 };
 use std::time::Duration;
@@ -76,7 +76,7 @@ impl Runs {
         let Some((run, sample_ms)) = self.store.run_without_metrics().await? else {
             return Ok(false);
         };
-        let metrics = partial::metrics_from_samples(&self.store, run, sample_ms).await?;
+        let metrics = partial_metrics::metrics_from_samples(&self.store, run, sample_ms).await?;
         self.store.store_partial_metrics(run, &metrics).await?;
         self.publish_run(run).await;
         Ok(true)

@@ -36,23 +36,21 @@ impl FromRow<'_, SqliteRow> for SeriesKey {
 
 impl FromRow<'_, SqliteRow> for StoredBaseline {
     fn from_row(row: &SqliteRow) -> sqlx::Result<Self> {
-        let pinned_at_ms = row.try_get("pinned_at_ms")?;
-        let runs = row.try_get::<Json<_>, _>("runs").map(|runs| runs.0);
-        let is_damaged = baseline_digest::integrity(row)? == Integrity::Damaged || runs.is_err();
-        if is_damaged {
-            return Ok(Self {
-                runs: Vec::new(),
-                threshold_percent: None,
-                pinned_at_ms,
-                is_damaged,
-            });
-        }
-        Ok(Self {
-            runs: runs.unwrap_or_default(),
-            threshold_percent: row.try_get("threshold_percent")?,
-            pinned_at_ms,
-            is_damaged,
-        })
+        let read = || -> sqlx::Result<Self> {
+            Ok(Self {
+                runs: row.try_get::<Json<_>, _>("runs")?.0,
+                threshold_percent: row.try_get("threshold_percent")?,
+                pinned_at_ms: row.try_get("pinned_at_ms")?,
+                is_damaged: false,
+            })
+        };
+        let is_intact = baseline_digest::integrity(row)? != Integrity::Damaged;
+        Ok(read().ok().filter(|_| is_intact).unwrap_or_else(|| Self {
+            runs: Vec::new(),
+            threshold_percent: None,
+            pinned_at_ms: row.try_get("pinned_at_ms").unwrap_or_default(),
+            is_damaged: true,
+        }))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Reasons why the database does not accept writes. Unlike other errors, they may be temporary.
+//! Reasons why the database cannot be used. Unlike other errors, they do not depend on the request.
 
 use std::error::Error;
 
@@ -7,10 +7,12 @@ use std::error::Error;
 const BUSY: u32 = 5;
 const LOCKED: u32 = 6;
 const FULL: u32 = 13;
-/// NOMEM, READONLY, IOERR, CORRUPT, CANTOPEN, PROTOCOL, NOTADB.
-const UNAVAILABLE: [u32; 7] = [7, 8, 10, 11, 14, 15, 26];
+/// CORRUPT, NOTADB.
+const DAMAGED: [u32; 2] = [11, 26];
+/// NOMEM, READONLY, IOERR, CANTOPEN, PROTOCOL.
+const UNAVAILABLE: [u32; 5] = [7, 8, 10, 14, 15];
 
-/// Why the database does not accept writes. The text includes a remedy.
+/// Why the database cannot be used. The text includes a remedy.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub(crate) enum StoreFault {
     #[error(
@@ -28,6 +30,10 @@ pub(crate) enum StoreFault {
     )]
     Unavailable(String),
     #[error(
+        "Part of the database is damaged ({0}). Stop the server and restore a backup; PRAGMA integrity_check lists the damage."
+    )]
+    Damaged(String),
+    #[error(
         "{0} was deleted or replaced while the server was running. Move the original file back, or stop the server and restore a backup."
     )]
     Replaced(String),
@@ -40,6 +46,7 @@ impl StoreFault {
             Self::Full => "disk_full",
             Self::Locked(_) => "store_locked",
             Self::Unavailable(_) => "store_unavailable",
+            Self::Damaged(_) => "store_damaged",
             Self::Replaced(_) => "store_replaced",
         }
     }
@@ -72,6 +79,7 @@ fn from_code(code: &str, message: &str) -> Option<StoreFault> {
     match code.parse::<u32>().ok()? & 0xFF {
         BUSY | LOCKED => Some(StoreFault::Locked(None)),
         FULL => Some(StoreFault::Full),
+        code if DAMAGED.contains(&code) => Some(StoreFault::Damaged(message.to_owned())),
         code if UNAVAILABLE.contains(&code) => Some(StoreFault::Unavailable(message.to_owned())),
         _ => None,
     }
@@ -93,6 +101,9 @@ mod tests {
             ("8", unavailable("text")),
             // SQLITE_IOERR_WRITE
             ("778", unavailable("text")),
+            ("11", Some(StoreFault::Damaged("text".into()))),
+            // SQLITE_CORRUPT_INDEX
+            ("779", Some(StoreFault::Damaged("text".into()))),
             // SQLITE_CONSTRAINT_PRIMARYKEY
             ("1555", None),
             ("1", None),

@@ -19,7 +19,7 @@ use leadline_protocol::{
 };
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use sqlx::{SqliteConnection, query, query_as, query_scalar, types::Json};
+use sqlx::{Row, SqliteConnection, query, query_scalar, sqlite::SqliteRow, types::Json};
 use std::io::{Read, Write};
 
 /// A finished run that was measured by another program.
@@ -109,21 +109,25 @@ impl Store {
 
     /// Returns the document that a run was imported from, or `None` for Leadline's own runs.
     pub(crate) async fn foreign_document(&self, run: u64) -> Result<Option<StoredDocument>> {
-        let row: Option<(Vec<u8>, Vec<u8>, Option<Vec<u8>>)> =
-            query_as("SELECT document, sha256, run_sha256 FROM foreign_results WHERE run = ?")
-                .bind(run.cast_signed())
-                .fetch_optional(&self.readers)
-                .await?;
-        Ok(row.map(|(document, sha256, of_run)| {
-            let mut text = String::new();
-            let read = GzDecoder::new(&document[..]).read_to_string(&mut text);
-            StoredDocument {
-                text: read.ok().map(|_| text),
-                is_of_run: of_run.is_none_or(|stored| stored == run_sha256(run, &sha256)),
-                sha256,
-            }
-        }))
+        let row = query("SELECT document, sha256, run_sha256 FROM foreign_results WHERE run = ?")
+            .bind(run.cast_signed())
+            .fetch_optional(&self.readers)
+            .await?;
+        Ok(row.map(|row| stored_document(run, &row)).transpose()?)
     }
+}
+
+fn stored_document(run: u64, row: &SqliteRow) -> sqlx::Result<StoredDocument> {
+    let document: &[u8] = row.try_get("document")?;
+    let sha256: Vec<u8> = row.try_get("sha256")?;
+    let bound: Option<&[u8]> = row.try_get("run_sha256")?;
+    let mut text = String::new();
+    let read = GzDecoder::new(document).read_to_string(&mut text);
+    Ok(StoredDocument {
+        text: read.ok().map(|_| text),
+        is_of_run: bound.is_none_or(|bound| bound == run_sha256(run, &sha256)),
+        sha256,
+    })
 }
 
 async fn insert_summary(

@@ -21,10 +21,11 @@ impl Store {
         push_position(&mut page, filter);
         push_order(&mut page, filter);
         // These run concurrently, because each may scan the whole table.
-        let (total, mut runs) = tokio::try_join!(
+        let (total, rows) = tokio::try_join!(
             count.build_query_scalar().fetch_one(&self.readers),
-            page.build().try_map(rows::summary).fetch_all(&self.readers),
+            page.build().fetch_all(&self.readers),
         )?;
+        let mut runs = rows::readable(&rows, "runs", rows::summary);
         let limit = filter.limit as usize;
         let mut next_cursor = None;
         if runs.len() > limit {

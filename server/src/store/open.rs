@@ -5,7 +5,7 @@ use crate::store::{
     Store, backup,
     health::Health,
     location::{self, DatabaseFile},
-    migrations,
+    migrations, schema,
 };
 use anyhow::{Context, Result, ensure};
 use sqlx::{
@@ -78,6 +78,7 @@ impl Store {
             backup::back_up_before_migration(&mut writer, path, header.version).await?;
         }
         migrations::run(&mut writer).await?;
+        schema::check(&mut writer).await?;
         let id: String = sqlx::query_scalar("SELECT id FROM database")
             .fetch_one(&mut writer)
             .await?;

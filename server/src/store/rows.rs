@@ -1,5 +1,6 @@
 //! Converts database rows to protocol types.
 
+use crate::store::Store;
 use leadline_protocol::{
     format::hex,
     run::{RequestedRun, Run, RunSummary},
@@ -7,7 +8,7 @@ use leadline_protocol::{
 };
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
-use sqlx::{Decode, Row, Sqlite, Type, sqlite::SqliteRow, types::Json};
+use sqlx::{Decode, Row, Sqlite, Type, query_scalar, sqlite::SqliteRow, types::Json};
 use std::str::FromStr;
 use strum::ParseError;
 
@@ -54,6 +55,24 @@ impl<'r> Columns<'r> {
     }
 }
 
+/// Tables whose rows have a number and can be deleted by it, even if they cannot be decoded.
+#[derive(Clone, Copy)]
+pub(crate) enum Table {
+    Schedules,
+    Webhooks,
+}
+
+impl Store {
+    /// The numbers of all rows, in order.
+    pub(crate) async fn numbers(&self, table: Table) -> anyhow::Result<Vec<u64>> {
+        let sql = match table {
+            Table::Schedules => "SELECT number FROM schedules WHERE number > 0 ORDER BY number",
+            Table::Webhooks => "SELECT number FROM webhooks WHERE number > 0 ORDER BY number",
+        };
+        Ok(query_scalar(sql).fetch_all(&self.readers).await?)
+    }
+}
+
 /// Decodes rows of a table, without those that cannot be decoded.
 pub(super) fn readable<'r, T>(
     rows: impl IntoIterator<Item = &'r SqliteRow>,
@@ -70,20 +89,20 @@ pub(super) fn readable<'r, T>(
 
 /// Converts a row of `runs`. The queue position is not stored, and checksums are not verified. A
 /// run with a value that cannot be decoded is damaged.
-pub(super) fn summary(row: SqliteRow) -> sqlx::Result<RunSummary> {
-    let mut columns = Columns::new(&row);
+pub(super) fn summary(row: &SqliteRow) -> sqlx::Result<RunSummary> {
+    let mut columns = Columns::new(row);
     let name: String = columns.get("name")?;
     // Annotations have no checksum. Ignore unreadable tags, so one run cannot make the whole list
     // fail.
-    let tags: Vec<String> = json(&row, "tags").ok().flatten().unwrap_or_default();
+    let tags: Vec<String> = json(row, "tags").ok().flatten().unwrap_or_default();
     let notes: String = columns.get("notes")?;
     let mut summary = RunSummary {
         number: row.try_get("number")?,
-        status: variant(&row, "status")?,
+        status: variant(row, "status")?,
         etag: etag(&name, &tags, &notes),
         name,
         host: known(columns.get("host")?),
-        source: variant(&row, "source")?,
+        source: variant(row, "source")?,
         tags,
         notes,
         created_at_ms: columns.get("created_at_ms")?,

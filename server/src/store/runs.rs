@@ -59,10 +59,11 @@ impl Store {
         let notes = patch.notes.as_ref().unwrap_or(&current.notes);
         let tags = patch.tags.as_ref().unwrap_or(&current.tags);
         let target = &current.workload.target;
-        sqlx::query("UPDATE runs SET name = ?, notes = ?, tags = ?, search = ? WHERE number = ?")
-            .bind(name)
-            .bind(notes)
-            .bind(Json(tags))
+        // Values that cannot be read stay as they are, unless they are replaced.
+        sqlx::query("UPDATE runs SET name = coalesce(?, name), notes = coalesce(?, notes), tags = coalesce(?, tags), search = ? WHERE number = ?")
+            .bind(&patch.name)
+            .bind(&patch.notes)
+            .bind(patch.tags.as_ref().map(Json))
             .bind(search_text(name, target, tags, notes))
             .bind(run.cast_signed())
             .execute(&mut transaction.connection)
@@ -74,7 +75,7 @@ impl Store {
     pub(crate) async fn summary(&self, run: u64) -> Result<Option<RunSummary>> {
         let mut found = sqlx::query("SELECT * FROM runs WHERE number = ?")
             .bind(run.cast_signed())
-            .try_map(rows::summary)
+            .try_map(|row| rows::summary(&row))
             .fetch_optional(&self.readers)
             .await?;
         self.mark_damaged(found.as_mut_slice()).await?;

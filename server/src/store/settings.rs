@@ -2,15 +2,21 @@
 
 use crate::store::Store;
 use anyhow::Result;
-use leadline_protocol::settings::Settings;
+use leadline_protocol::{limits::THRESHOLDS, settings::Settings};
 use sqlx::{query, query_as};
 
 impl Store {
     pub(crate) async fn settings(&self) -> Result<Settings> {
         let sql = "SELECT metric, percent FROM metric_thresholds";
         let thresholds: Vec<(String, f64)> = query_as(sql).fetch_all(&self.readers).await?;
+        let (valid, damaged): (Vec<_>, Vec<_>) = thresholds
+            .into_iter()
+            .partition(|(_, percent)| THRESHOLDS.contains(percent));
+        for (metric, percent) in damaged {
+            tracing::error!("ignored a damaged threshold: {metric} {percent} %");
+        }
         Ok(Settings {
-            thresholds: thresholds.into_iter().collect(),
+            thresholds: valid.into_iter().collect(),
         })
     }
 

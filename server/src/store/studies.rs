@@ -287,7 +287,7 @@ impl Store {
             "SELECT * FROM runs WHERE study IN (SELECT value FROM json_each(?)) ORDER BY coalesce(retry_of, number), number",
         )
         .bind(Json(numbers))
-        .try_map(rows::summary)
+        .try_map(|row| rows::summary(&row))
         .fetch_all(&self.readers);
         let failed: Vec<u64> = self.failed_runs().await?;
         for run in runs.await? {

@@ -103,7 +103,7 @@ async fn rename_runs(
 ) -> sqlx::Result<Vec<u64>> {
     let runs = query("SELECT * FROM runs WHERE study = ?")
         .bind(study.cast_signed())
-        .try_map(rows::summary)
+        .try_map(|row| rows::summary(&row))
         .fetch_all(&mut *connection)
         .await?;
     let mut renamed = Vec::new();

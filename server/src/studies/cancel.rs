@@ -3,7 +3,7 @@
 use crate::{
     error::Error,
     runs::{Runs, run_detached},
-    store::{looks::DECIDED, study_digest::DamagedStudy, study_steps::LastStep},
+    store::{interim_looks::DECIDED, study_digest::DamagedStudy, study_steps::LastStep},
     studies::summary::summary,
 };
 use leadline_protocol::{run::RunSummary, status::RunStatus, study::summary::StudySummary};

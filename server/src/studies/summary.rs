@@ -2,7 +2,7 @@
 
 use crate::{
     store::studies::StoredStudy,
-    studies::{continuation::needs_next_run, looks::due_look},
+    studies::{continuation::needs_next_run, interim_looks::due_look},
 };
 use leadline_protocol::{
     compare::GroupStatistics,

@@ -7,6 +7,8 @@ use crate::{
 };
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
+use sqlx::{Connection, SqliteConnection, query_scalar, sqlite::SqliteConnectOptions};
+use std::process::Command;
 
 #[tokio::test]
 async fn unreadable_values_damage_only_their_run() {
@@ -44,8 +46,50 @@ async fn unreadable_values_damage_only_their_run() {
     )
     .await;
     assert_eq!(server.get("/runs/2").await["damaged"], true);
+    let patch = server.request(Method::PATCH, "/runs/1");
+    let (status, run) = server.send(patch.json(&json!({"tags": ["a"]}))).await;
+    assert!(status.is_success(), "{run}");
+    let database = server.data().join("leadline.db");
+    let options = SqliteConnectOptions::new()
+        .filename(database)
+        .read_only(true);
+    let mut database = SqliteConnection::connect_with(&options).await.unwrap();
+    let name = "SELECT hex(name) FROM runs WHERE number = 1";
+    let name: String = query_scalar(name).fetch_one(&mut database).await.unwrap();
+    assert_eq!(name, "FF", "values that are not changed stay as they are");
     let delete = server.request(Method::DELETE, "/runs/1");
     assert!(server.send(delete).await.0.is_success());
+    execute(&server, "UPDATE runs SET number = -5 WHERE number = 2").await;
+    assert_eq!(server.get("/runs").await["runs"], json!([]));
+}
+
+#[tokio::test]
+async fn thresholds_out_of_range_are_ignored() {
+    let server = Program::start().await;
+    execute(
+        &server,
+        "INSERT INTO metric_thresholds VALUES ('read.iops', 5), ('write.iops', -5), ('trim.iops', 1e9)",
+    )
+    .await;
+    let settings = server.get("/settings").await;
+    assert_eq!(settings["thresholds"], json!({"read.iops": 5.0}));
+}
+
+#[tokio::test]
+async fn a_server_does_not_start_without_a_table() {
+    let mut server = Program::start().await;
+    execute(&server, "DROP TABLE annotations").await;
+    let data = server.data();
+    server.stop().await;
+    let output = Command::new(env!("CARGO_BIN_EXE_leadline"))
+        .args(["serve", "--listen", "127.0.0.1:0", "--data-dir"])
+        .arg(&data)
+        .output()
+        .unwrap();
+    assert!(!output.status.success());
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(message.contains("annotations.number"), "{message}");
+    assert!(message.contains("Restore a backup"), "{message}");
 }
 
 #[tokio::test]
@@ -69,7 +113,7 @@ async fn a_damaged_queued_run_does_not_stop_the_queue() {
 }
 
 #[tokio::test]
-async fn damaged_schedules_are_not_listed_and_can_be_deleted() {
+async fn damaged_schedules_are_marked_and_can_be_deleted() {
     let server = Program::start().await;
     for name in ["a", "b", "c"] {
         let schedule =
@@ -85,10 +129,12 @@ async fn damaged_schedules_are_not_listed_and_can_be_deleted() {
     .await;
     let list = server.get("/schedules").await;
     assert_eq!(values(&list["schedules"], "name"), ["c"]);
+    assert_eq!(list["damaged"], json!([1, 2]));
     for number in [1, 2] {
         let delete = server.request(Method::DELETE, &format!("/schedules/{number}"));
         assert!(server.send(delete).await.0.is_success(), "{number}");
     }
+    assert_eq!(server.get("/schedules").await["damaged"], json!([]));
 }
 
 #[tokio::test]
@@ -115,6 +161,7 @@ async fn damaged_webhooks_and_annotations_do_not_hide_the_others() {
     .await;
     let list = server.get("/webhooks").await;
     assert_eq!(values(&list["webhooks"], "name"), ["b"]);
+    assert_eq!(list["damaged"], json!([1]));
     let run = server.get(&format!("/runs/{run}")).await;
     assert_eq!(values(&run["annotations"], "text"), ["b"]);
 }

@@ -203,7 +203,7 @@ fn check_job(index: usize, job: &Value) -> Result<(), ResultError> {
             "is not a number",
         ));
     }
-    let mut missing = DIRECTIONS.iter().filter(|name| !job[**name].is_object());
+    let mut missing = DIRECTIONS.iter().filter(|name| job[**name].is_null());
     let Some(missing) = missing.next() else {
         return Ok(());
     };

@@ -1,6 +1,6 @@
 //! Compares the steps of a study that uses `until_decided`.
 
-use leadline_compare::{group::Group, level::Level, looks};
+use leadline_compare::{group::Group, interim_looks, level::Level};
 use leadline_protocol::study::until_decided::{Look, UntilDecided};
 use serde::Deserialize;
 use serde_json::Value;
@@ -20,6 +20,6 @@ impl Sequential {
 
     /// Excludes runs after the last look, and returns the comparison's confidence level.
     pub(crate) fn apply(&self, groups: &mut [Group]) -> Level {
-        looks::apply(groups, &self.until_decided, &self.looks)
+        interim_looks::apply(groups, &self.until_decided, &self.looks)
     }
 }

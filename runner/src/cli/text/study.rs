@@ -6,7 +6,7 @@ use crate::cli::text::{
     writer::{TextWriter, number_table},
 };
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table};
-use leadline_compare::looks::plan_text;
+use leadline_compare::interim_looks::plan_text;
 use leadline_protocol::{
     finding::Finding,
     format::{bandwidth, latency, rate},

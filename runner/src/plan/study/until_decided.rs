@@ -1,6 +1,6 @@
 //! Plans the interim analyses (looks) of a study with `until_decided`.
 
-use leadline_compare::{DEFAULT_THRESHOLD_PERCENT, looks::plan_looks};
+use leadline_compare::{DEFAULT_THRESHOLD_PERCENT, interim_looks::plan_looks};
 use leadline_protocol::{
     job::rw::RwKind,
     problem::Problem,

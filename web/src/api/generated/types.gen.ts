@@ -4566,6 +4566,11 @@ export type ScheduleList = {
      * Oldest first.
      */
     schedules: Array<Schedule>;
+    /**
+     * Numbers of the schedules whose stored data cannot be read. They start nothing, and can only
+     * be deleted.
+     */
+    damaged: Array<number>;
 };
 
 /**
@@ -6368,6 +6373,11 @@ export type WebhookList = {
      * Oldest first.
      */
     webhooks: Array<Webhook>;
+    /**
+     * Numbers of the webhooks whose stored data cannot be read. They receive nothing, and can only
+     * be deleted.
+     */
+    damaged: Array<number>;
 };
 
 /**

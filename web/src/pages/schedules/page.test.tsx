@@ -44,7 +44,7 @@ const SCHEDULE: Schedule = {
 
 it('shows missed and failed starts, and disables a schedule', async () => {
   const calls = serve({
-    'GET /api/v1/schedules': { schedules: [SCHEDULE] },
+    'GET /api/v1/schedules': { schedules: [SCHEDULE], damaged: [] },
     'PUT /api/v1/schedules/1': SCHEDULE,
   });
   showPage(SchedulesPage, '/schedules');
@@ -70,7 +70,7 @@ it('shows missed and failed starts, and disables a schedule', async () => {
 it('shows the next start in one time zone', async () => {
   const quiet = [{ at_ms: 60_000, local: 'Thu 1970-01-01 01:01 +01:00', is_quiet: true }];
   serve({
-    'GET /api/v1/schedules': { schedules: [SCHEDULE, { ...SCHEDULE, number: 2, next: quiet }] },
+    'GET /api/v1/schedules': { schedules: [SCHEDULE, { ...SCHEDULE, number: 2, next: quiet }], damaged: [] },
   });
   showPage(SchedulesPage, '/schedules');
   expect(await screen.findByText('Fri 1970-01-02 00:00 +00:00')).toBeVisible();
@@ -79,7 +79,7 @@ it('shows the next start in one time zone', async () => {
 
 it('previews the next due times and creates a schedule', async () => {
   const calls = serve({
-    'GET /api/v1/schedules': { schedules: [] },
+    'GET /api/v1/schedules': { schedules: [], damaged: [] },
     'GET /api/v1/runs/7': { name: 'a', requested: { jobs: [{ rw: 'read' }], sample_ms: 100 } },
     'POST /api/v1/schedules/plan': {
       next: [

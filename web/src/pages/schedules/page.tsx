@@ -7,6 +7,7 @@ import { invalidateSchedules, schedulesQuery } from '../../api/queries';
 import { count, plural } from '../../model/format/numbers';
 import { dateTime, shortDateTime } from '../../model/format/time';
 import { documentText, resultText, resultTone, toRequest } from '../../model/schedule/text';
+import { DamagedRows } from '../../ui/damaged-rows';
 import { notifyError } from '../../ui/notify';
 import { Badge, Card, Empty, Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
@@ -18,7 +19,9 @@ import './schedules.css';
 export function SchedulesPage() {
   const query = useQuery(schedulesQuery);
   const [edited, setEdited] = useState<Schedule | 'new' | null>(null);
-  const schedules = query.data?.schedules ?? [];
+  const queryClient = useQueryClient();
+  const { schedules, damaged } = query.data ?? { schedules: [], damaged: [] };
+  const isEmpty = schedules.length + damaged.length === 0;
   const close = () => setEdited(null);
   return (
     <Page title="Schedules" className="schedules">
@@ -26,7 +29,7 @@ export function SchedulesPage() {
         <h1>Schedules</h1>
         {query.isSuccess && <span className="mute">{count(schedules.length)}</span>}
         <span className="push" />
-        {!edited && schedules.length > 0 && (
+        {!edited && !isEmpty && (
           <Button variant="filled" onClick={() => setEdited('new')}>
             New schedule
           </Button>
@@ -40,7 +43,13 @@ export function SchedulesPage() {
           close={close}
         />
       )}
-      {query.isSuccess && schedules.length === 0 && !edited && (
+      <DamagedRows
+        kind="schedule"
+        numbers={damaged}
+        remove={(number) => deleteSchedule({ path: { n: number } })}
+        onRemoved={() => invalidateSchedules(queryClient)}
+      />
+      {query.isSuccess && isEmpty && !edited && (
         <Empty
           title="No schedules yet"
           actions={

@@ -28,7 +28,7 @@ const WEBHOOK: Webhook = {
 it('sets a threshold and keeps the others', async () => {
   const calls = serve({
     'GET /api/v1/settings': { thresholds: { cpu_ns_per_io: 7, read_iops: 3 } },
-    'GET /api/v1/webhooks': { webhooks: [] },
+    'GET /api/v1/webhooks': { webhooks: [], damaged: [] },
     'PUT /api/v1/settings': { thresholds: {} },
   });
   showPage(SettingsPage, '/settings');
@@ -47,7 +47,7 @@ it('sets a threshold and keeps the others', async () => {
 it('has one primary button', async () => {
   serve({
     'GET /api/v1/settings': { thresholds: {} },
-    'GET /api/v1/webhooks': { webhooks: [WEBHOOK] },
+    'GET /api/v1/webhooks': { webhooks: [WEBHOOK], damaged: [] },
   });
   showPage(SettingsPage, '/settings');
   const primary = () =>
@@ -66,7 +66,7 @@ it('has one primary button', async () => {
 it('shows messages, sends a test, and adds a webhook with a new secret', async () => {
   const calls = serve({
     'GET /api/v1/settings': { thresholds: {} },
-    'GET /api/v1/webhooks': { webhooks: [WEBHOOK] },
+    'GET /api/v1/webhooks': { webhooks: [WEBHOOK], damaged: [] },
     'POST /api/v1/webhooks/1/test': WEBHOOK,
     'POST /api/v1/webhooks': WEBHOOK,
   });

@@ -5,6 +5,7 @@ import { type Delivery, deleteWebhook, testWebhook, type Webhook } from '../../a
 import { invalidateWebhooks, webhooksQuery } from '../../api/queries';
 import { plural } from '../../model/format/numbers';
 import { dateTime, shortDateTime } from '../../model/format/time';
+import { DamagedRows } from '../../ui/damaged-rows';
 import { notifyError } from '../../ui/notify';
 import { Badge, Card, type Tone } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
@@ -25,7 +26,8 @@ interface WebhooksProps {
 
 export function WebhooksCard({ edited, setEdited }: WebhooksProps) {
   const query = useQuery(webhooksQuery);
-  const webhooks = query.data?.webhooks ?? [];
+  const queryClient = useQueryClient();
+  const { webhooks, damaged } = query.data ?? { webhooks: [], damaged: [] };
   return (
     <Card
       title="Webhooks"
@@ -39,7 +41,13 @@ export function WebhooksCard({ edited, setEdited }: WebhooksProps) {
           close={() => setEdited(null)}
         />
       )}
-      {query.isSuccess && webhooks.length === 0 && !edited && (
+      <DamagedRows
+        kind="webhook"
+        numbers={damaged}
+        remove={(number) => deleteWebhook({ path: { n: number } })}
+        onRemoved={() => invalidateWebhooks(queryClient)}
+      />
+      {query.isSuccess && webhooks.length + damaged.length === 0 && !edited && (
         <p className="mute">
           A webhook sends signed messages when a trend changes state, and when a scheduled start
           fails or is missed.

@@ -4,8 +4,8 @@ use super::{STEADY, change, members, run, scaled};
 use crate::{
     compare_at,
     group::Group,
+    interim_looks::{apply, look, plan_looks, plan_text},
     level::{Level, confidence_text},
-    looks::{apply, look, plan_looks, plan_text},
 };
 use leadline_protocol::{
     compare::ChangeVerdict,

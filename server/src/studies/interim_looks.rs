@@ -59,7 +59,7 @@ impl Runs {
         let (until, steps) = (until.clone(), stored.steps.clone());
         let look = tokio::task::spawn_blocking(move || {
             let groups = study_groups(&runs, &steps);
-            leadline_compare::looks::look(&groups, &until, planned)
+            leadline_compare::interim_looks::look(&groups, &until, planned)
         });
         Ok(look.await?)
     }
