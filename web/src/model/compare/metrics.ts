@@ -54,7 +54,10 @@ export const runsOfGroup = ({ runs }: Pick<Comparison, 'runs'>, group: number): 
   runs.flatMap((run, index) => (run.group === group ? [index] : []));
 
 /** Indices of the runs in a group that are included in the statistics. */
-export const includedRuns = (comparison: Comparison, group: number): number[] =>
+export const includedRuns = (
+  comparison: Pick<Comparison, 'groups' | 'runs'>,
+  group: number,
+): number[] =>
   runsOfGroup(comparison, group).filter(
     (_, index) => !comparison.groups[group]?.excluded.includes(index),
   );

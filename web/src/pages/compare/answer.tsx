@@ -1,8 +1,9 @@
 // Summary of a comparison: whether the groups are comparable, each group's result in one sentence,
 // and the recommended next step.
-import type { Comparability, ComparabilityLevel, Comparison } from '../../api';
+import type { ComparabilityLevel, Comparison } from '../../api';
 import { hasDirectRun } from '../../model/compare/direct-run';
 import { areSingleRuns } from '../../model/compare/metrics';
+import { hasDifferentLayers } from '../../model/compare/scope';
 import { Notice, type Tone } from '../../ui/parts';
 import { RepeatButtons } from './repeat';
 import { RerunButton } from './rerun';
@@ -13,40 +14,30 @@ const LEVELS: Record<ComparabilityLevel, { badge: string; tone: Tone }> = {
   not_comparable: { badge: 'Not comparable', tone: 'bad' },
 };
 
+/** Groups that different layers served measure different things, so this fact precedes the answer. */
 export function Answer({ comparison }: { comparison: Comparison }) {
-  const { comparability, answers } = comparison;
-  const isComparable = comparability.level !== 'not_comparable';
+  const isComparable = comparison.comparability.level !== 'not_comparable';
+  const isLayerFirst = hasDifferentLayers(comparison);
+  const canRepeat = areSingleRuns(comparison) && comparison.groups.length === 2;
+  const hasBetterStep = isLayerFirst || Boolean(comparison.comparability.rerun);
+  const [first, ...others] = comparison.answers;
   return (
     <>
-      {isComparable && <Answers answers={answers} comparison={comparison} />}
-      <ComparabilityNotice comparison={comparison} comparability={comparability} />
+      {isLayerFirst && <ComparabilityNotice comparison={comparison} />}
+      {isComparable && (
+        <Notice
+          title={first}
+          detail={[...new Set(others)].map((answer) => <p key={answer}>{answer}</p>)}
+          actions={canRepeat && <RepeatButtons runs={comparison.runs} isPrimary={!hasBetterStep} />}
+        />
+      )}
+      {!isLayerFirst && <ComparabilityNotice comparison={comparison} />}
     </>
   );
 }
 
-function Answers({ answers, comparison }: { answers: readonly string[]; comparison: Comparison }) {
-  const [first, ...others] = answers;
-  const canRepeat = areSingleRuns(comparison) && comparison.groups.length === 2;
-  return (
-    <Notice
-      title={first}
-      detail={[...new Set(others)].map((answer) => <p key={answer}>{answer}</p>)}
-      actions={
-        canRepeat && (
-          <RepeatButtons runs={comparison.runs} isPrimary={!comparison.comparability.rerun} />
-        )
-      }
-    />
-  );
-}
-
-interface ComparabilityProps {
-  comparison: Comparison;
-  comparability: Comparability;
-}
-
-function ComparabilityNotice({ comparison, comparability }: ComparabilityProps) {
-  const { level, sentence, reasons, rerun } = comparability;
+function ComparabilityNotice({ comparison }: { comparison: Comparison }) {
+  const { level, sentence, reasons, rerun } = comparison.comparability;
   const { badge, tone } = LEVELS[level];
   return (
     <Notice

@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { Comparison, Study } from '../../api';
 import { MIN_RUNS } from '../../model/compare/run-numbers';
+import { hasDifferentLayers } from '../../model/compare/scope';
 import { comparableRuns, countSteps, hasGroups, isSummarized } from '../../model/study/rows';
 import { Notice } from '../../ui/parts';
 import { useIsSaved } from '../../ui/saved';
@@ -21,10 +22,14 @@ export function useStudyComparison(study: Study): Comparison | undefined {
   return data;
 }
 
-export function StudyAnswer({ comparison: { answers } }: { comparison: Comparison }) {
-  const [first, ...others] = answers;
+/** If different layers served the steps, this fact precedes the answers. */
+export function StudyAnswer({ comparison }: { comparison: Comparison }) {
+  const { answers, comparability } = comparison;
+  const hasLayers = hasDifferentLayers(comparison);
+  const [first, ...others] = hasLayers ? [comparability.sentence, ...answers] : answers;
   return (
     <Notice
+      tone={hasLayers ? 'cache' : null}
       title={first}
       detail={[...new Set(others)].map((answer) => <p key={answer}>{answer}</p>)}
     />
