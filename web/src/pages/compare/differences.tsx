@@ -1,72 +1,87 @@
 // Settings and host facts that differ between the compared runs.
 import type { Comparison, Difference } from '../../api';
-import { includedRuns } from '../../model/compare/metrics';
-import { formatSetting } from '../../model/compare/setting-text';
-import { UNKNOWN } from '../../model/format/numbers';
+import {
+  differenceName,
+  equalText,
+  excludedGroups,
+  groupValue,
+  isKnownDifference,
+  unrecordedText,
+} from '../../model/compare/differences';
 import { NamedRows } from '../../ui/named-rows';
-import { Badge, Card } from '../../ui/parts';
+import { Card } from '../../ui/parts';
 
 export function Differences({ comparison }: { comparison: Comparison }) {
-  const headers = comparison.groups.map(({ label }) => label);
-  const groups = headers.map((_, group) => includedRuns(comparison, group));
-  const section = (heading: string, differences: readonly Difference[]) => ({
-    heading,
-    rows: differences.map((difference) => differenceRow(difference, groups)),
-  });
-  const sections = [
-    section('Results', comparison.result_differences),
-    section('Settings', comparison.setting_differences),
-    section('Host facts', comparison.host_differences),
-  ].filter(({ rows }) => rows.length > 0);
+  const { result_differences, setting_differences, host_differences } = comparison;
+  const isKnown = (difference: Difference) => isKnownDifference(comparison, difference);
+  const equal = equalText(comparison);
+  const unrecorded = host_differences.filter((difference) => !isKnown(difference));
   return (
     <Card title="Differences" className="differences">
-      {sections.length > 0 && (
-        <NamedRows
-          mono
+      <div className="stack">
+        <DifferenceTable
+          comparison={comparison}
           label="Differences"
-          corner="Name"
-          headers={headers}
-          rows={[]}
-          sections={sections}
+          sections={{
+            Results: result_differences.filter(isKnown),
+            Settings: setting_differences,
+            'Host facts': host_differences.filter(isKnown),
+          }}
         />
-      )}
-      <p className="mute" style={{ marginTop: 8 }}>
-        {comparison.equal_settings} settings and {comparison.equal_host_facts} host facts are equal.
-      </p>
+        {equal && <p className="mute">{equal}</p>}
+        {excludedGroups(comparison).map(({ label, text }) => (
+          <p key={label} className="mute breaks">
+            {label} is excluded. {text}
+          </p>
+        ))}
+        {unrecorded.length > 0 && (
+          <details>
+            <summary>{unrecordedText(comparison, unrecorded)}</summary>
+            <DifferenceTable
+              comparison={comparison}
+              label="Host facts that are not recorded for all runs"
+              sections={{ 'Host facts': unrecorded }}
+            />
+          </details>
+        )}
+      </div>
     </Card>
   );
 }
 
-/** `groups`: indices of the included runs, by group. */
-const differenceRow = (
-  { name, values, is_harmful }: Difference,
-  groups: readonly (readonly number[])[],
-) => ({
-  key: name,
-  name: <DifferenceName name={name} isHarmful={is_harmful} />,
-  cells: groups.map((runs) =>
-    valuesText(
-      name,
-      runs.map((run) => values[run] ?? null),
-    ),
-  ),
-});
+interface DifferenceTableProps {
+  comparison: Comparison;
+  label: string;
+  /** Differences by heading. */
+  sections: Record<string, readonly Difference[]>;
+}
 
-function DifferenceName({ name, isHarmful }: { name: string; isHarmful: boolean }) {
+function DifferenceTable({ comparison, label, sections }: DifferenceTableProps) {
+  const shown = Object.entries(sections).filter(([, differences]) => differences.length > 0);
+  if (shown.length === 0) return null;
+  const excluded = excludedGroups(comparison).map((group) => group.label);
   return (
-    <>
-      {name}{' '}
-      {isHarmful && (
-        <Badge tone="cache" title="Can change the result on its own">
-          affects results
-        </Badge>
+    <NamedRows
+      mono
+      label={label}
+      corner="Name"
+      headers={comparison.groups.map(({ label }) =>
+        excluded.includes(label) ? `${label} (excluded)` : label,
       )}
-    </>
+      rows={[]}
+      sections={shown.map(([heading, differences]) => ({
+        heading,
+        rows: differences.map((difference) => ({
+          key: difference.name,
+          name: <Name name={difference.name} />,
+          cells: comparison.groups.map((_, group) => groupValue(comparison, difference, group)),
+        })),
+      }))}
+    />
   );
 }
 
-/** The distinct values in a group. */
-function valuesText(name: string, values: readonly (string | null)[]): string {
-  const texts = values.map((value) => (value === null ? UNKNOWN : formatSetting(name, value)));
-  return [...new Set(texts)].join(' / ');
+function Name({ name }: { name: string }) {
+  const { text, isIdentifier } = differenceName(name);
+  return isIdentifier ? text : <span className="label">{text}</span>;
 }

@@ -4,7 +4,7 @@ import { DepthGauge } from '../../charts/gauge';
 import { Legend } from '../../charts/legend';
 import { representativeRun, verdictLabel } from '../../model/compare/metrics';
 import { gaugeText } from '../../model/gauge/gauge-text';
-import { partialText, runTitle } from '../../model/run/summary';
+import { isImported, partialText, runTitle } from '../../model/run/summary';
 import { lineStyle } from '../../model/series/line-style';
 import { Badge, ScrollRegion } from '../../ui/parts';
 import { RunLink } from '../../ui/run-links';
@@ -93,8 +93,15 @@ function RunGauge(props: RunGaugeProps) {
           description={gaugeText(gauge, compared.device?.name ?? null) ?? 'No I/O was issued.'}
         />
       ) : (
-        <p className="mute">Depth gauge not recorded.</p>
+        <p className="mute">{absentText(compared)}</p>
       )}
     </section>
   );
+}
+
+function absentText({ run, duration_ms }: ComparedRun): string {
+  if (isImported(run))
+    return "No depth gauge: results in fio's format do not contain the layers that served the I/O.";
+  if (duration_ms == null) return 'No depth gauge: the run has no report.';
+  return 'Depth gauge not recorded.';
 }
