@@ -138,7 +138,7 @@ export function ScrollRegion({ label, className = 'scroll-x', children, ref }: S
   return (
     <section
       ref={ref}
-      className={className}
+      className={`scrolls ${className}`}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be focusable
       tabIndex={0}
       aria-label={`${label}${context}, scrollable`}
