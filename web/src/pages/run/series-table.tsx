@@ -21,9 +21,8 @@ export function SeriesTable({ view, panels, chartGroup }: SeriesTableProps) {
         region="series-table"
         label="Samples"
         corner="Time"
-        headers={columns.map(
-          ({ panel, line }) => `${panel.title.replace(/ \(.*/, '')}: ${line.label}`,
-        )}
+        groups={panels.map(({ title, lines }) => ({ label: title, span: lines.length }))}
+        headers={columns.map(({ line }) => line.label)}
         rows={Array.from({ length: view.length }, (_, index) => ({
           key: String(index),
           name: secondsText(view.seconds(index)),
