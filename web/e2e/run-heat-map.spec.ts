@@ -28,6 +28,15 @@ test('draws the latencies of each window, and shows them at the crosshair of any
   if (!box) throw new Error('no bounding box');
   await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
   await expect(legend).toHaveText(/^[\d,]+ I\/Os? from .+ to .+/);
+  // The plots have the same edges, so a time is at the same distance from the left in all charts.
+  const distances = await page.locator('.chart .canvas:has(.crosshair)').evaluateAll((all) =>
+    all.map((one) => {
+      const line = one.querySelector('.crosshair')?.getBoundingClientRect();
+      return (line?.x ?? 0) - one.getBoundingClientRect().x;
+    }),
+  );
+  expect(distances).toHaveLength(7);
+  expect(Math.max(...distances) - Math.min(...distances)).toBeLessThanOrEqual(1);
   const iops = page.locator('.chart', { hasText: 'IOPS' }).first().locator('.legend b').first();
   const atCrosshair = await iops.textContent();
   await page.mouse.move(box.x + box.width / 2, box.y - 40);

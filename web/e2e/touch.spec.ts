@@ -20,7 +20,7 @@ async function waitForScroll(page: Page) {
     .toBe(0);
 }
 
-const chartOf = (page: Page) => page.locator('.chart canvas').nth(3);
+const chartOf = (page: Page) => page.getByRole('img', { name: /^I\/Os in flight over time/ });
 
 async function boxOf(page: Page) {
   const box = await chartOf(page).boundingBox();

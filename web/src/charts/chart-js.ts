@@ -31,7 +31,12 @@ Chart.defaults.font.size = 11;
 Chart.defaults.font.family = '"Inter Variable", Inter, system-ui, sans-serif';
 
 /** Y-axis width in pixels, the same in all charts so that their time axes align. */
-const AXIS_WIDTH = 66;
+export const AXIS_WIDTH = 66;
+/**
+ * Space to the right of a time axis in pixels, for half of its last label. Chart.js would otherwise
+ * shrink the plots in which that label overflows.
+ */
+export const TIME_AXIS_MARGIN = 26;
 
 /** The value of a CSS color token, such as `app`. */
 export function token(name: string): string {

@@ -12,7 +12,7 @@ import {
   rowStart,
 } from '../model/series/heat-map';
 import type { ChartGroup, Range } from './chart-group';
-import { timeLabel, timeTicks, token } from './chart-js';
+import { AXIS_WIDTH, TIME_AXIS_MARGIN, timeLabel, timeTicks, token } from './chart-js';
 import { crosshairEvents, type Plot, placeCrosshair } from './crosshair';
 import { whileVisible } from './while-visible';
 
@@ -23,11 +23,9 @@ interface HeatMapProps {
   fullRange: () => Range;
 }
 
-/** In pixels. Equals the axis width in other charts, so that the time axes align. */
-const LEFT = 66;
+/** In pixels. */
 const BOTTOM = 22;
 const TOP = 6;
-const RIGHT = 2;
 
 /** Memoized, because it is redrawn without React. */
 export const HeatMap = memo(function HeatMap({ heat, chartGroup, fullRange }: HeatMapProps) {
@@ -97,7 +95,13 @@ function legendText(columns: readonly HeatColumn[], origin: number, { crosshair 
 function plotOf(canvas: HTMLCanvasElement | null, range: Range): Plot | null {
   if (!canvas) return null;
   const { clientWidth, clientHeight } = canvas;
-  return { left: LEFT, right: clientWidth - RIGHT, top: TOP, bottom: clientHeight - BOTTOM, range };
+  return {
+    left: AXIS_WIDTH,
+    right: clientWidth - TIME_AXIS_MARGIN,
+    top: TOP,
+    bottom: clientHeight - BOTTOM,
+    range,
+  };
 }
 
 /** Sets the canvas size for the display resolution, and redraws the whole canvas. */
@@ -158,8 +162,7 @@ function drawTimeAxis(
   ctx.textAlign = 'center';
   ctx.textBaseline = 'top';
   for (const tick of ticks) {
-    const x = Math.min(area.right - 12, Math.max(area.left + 6, xOf(tick)));
-    ctx.fillText(timeLabel(tick, step), x, area.bottom + 6);
+    ctx.fillText(timeLabel(tick, step), xOf(tick), area.bottom + 6);
   }
 }
 

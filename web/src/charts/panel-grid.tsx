@@ -28,15 +28,18 @@ interface PanelGridProps {
   tableHint?: string;
 }
 
+/** Number of panels before the heat map, which is then below the latency panel. */
+const BEFORE_HEAT_MAP = 3;
+
 /** Forces a new heat map when the theme changes, because a heat map reads its colors only once. */
 export default function PanelGrid({ panels, heat, ...rest }: PanelGridProps) {
   const scheme = useComputedColorScheme();
+  const charts = panels.map((panel) => <PanelChart key={panel.key} panel={panel} {...rest} />);
   return (
     <div className="charts">
-      {panels.map((panel) => (
-        <PanelChart key={panel.key} panel={panel} {...rest} />
-      ))}
+      {charts.slice(0, BEFORE_HEAT_MAP)}
       <HeatMap key={scheme} heat={heat} chartGroup={rest.chartGroup} fullRange={rest.fullRange} />
+      {charts.slice(BEFORE_HEAT_MAP)}
     </div>
   );
 }

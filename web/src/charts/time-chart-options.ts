@@ -7,6 +7,7 @@ import {
   BINARY_AXIS,
   BINARY_LOG_AXIS,
   COMMON,
+  TIME_AXIS_MARGIN,
   timeAxis,
   token,
   valueAxis,
@@ -42,6 +43,7 @@ export function buildOptions(
   };
   return {
     ...COMMON,
+    layout: { padding: { ...COMMON.layout.padding, right: TIME_AXIS_MARGIN } },
     // Disable Chart.js's events, which would redraw the chart on every pointer move. The zoom
     // plugin has its own listeners.
     events: [],
