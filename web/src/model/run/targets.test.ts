@@ -90,9 +90,10 @@ it('shows whether direct I/O bypasses the cache, and why not', () => {
       reasons: ['Checksums need a copy.'],
     },
   } as TargetReport;
+  expect(targetFacts(target)[1]?.[0]).toBe('State at the start of the measurement');
   expect(targetFacts(target).map(([, value]) => plain(value))).toEqual([
     'btrfs on vdb (rw,compress)',
-    'existed, 50 % written, cached share unknown',
+    'existed before the run, 50 % written, cached share unknown',
     'reads yes, writes no, aligned to 4 KiB. Checksums need a copy.',
   ]);
 });

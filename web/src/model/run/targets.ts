@@ -70,7 +70,7 @@ export function targetFacts(target: TargetReport): [name: string, value: string]
   const align = direct.offset_align ? `, aligned to ${size(direct.offset_align)}` : '';
   const facts: [string, string][] = [
     ['Location', location.filter(Boolean).join(' ')],
-    ['Initial state', stateText(state)],
+    ['State at the start of the measurement', stateText(state)],
     [
       'Direct I/O bypasses the cache',
       [`${reads}, ${writes}${align}.`, ...direct.reasons].join(' '),
@@ -83,7 +83,7 @@ function stateText({ existed, written_share, cached_share }: TargetReport['state
   const part = (value: number | null | undefined, label: string) =>
     value === null || value === undefined ? `${label} share unknown` : `${share(value)} ${label}`;
   return [
-    existed ? 'existed' : 'created by this run',
+    existed ? 'existed before the run' : 'created by this run',
     part(written_share, 'written'),
     part(cached_share, 'cached'),
   ].join(', ');

@@ -53,7 +53,7 @@ function TargetCard({ target }: { target: TargetReport }) {
           <CountTable
             label={`Page cache of ${name}`}
             corner="Page cache"
-            headers={['Initial', 'Start', 'End']}
+            headers={['Before the run', 'Start', 'End']}
             rows={residencyRows(target)}
             command={kind === 'file' ? `fincore --bytes ${shellQuote(path)}` : null}
           />
