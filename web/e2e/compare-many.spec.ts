@@ -19,10 +19,13 @@ for (const width of [1440, 1024])
       ({ scrollWidth, clientWidth }) => scrollWidth - clientWidth,
     );
     expect(hidden).toBeLessThanOrEqual(0);
-    const narrowest = await gauges
-      .locator('.gauge')
-      .evaluateAll((all) => Math.min(...all.map((one) => one.getBoundingClientRect().width)));
-    expect(narrowest, 'gauge width, with which the text scales').toBeGreaterThan(210);
+    const sizes = await gauges.locator('.gauge text').evaluateAll((all) =>
+      all.map((one) => {
+        const scale = (one as SVGTextElement).getScreenCTM()?.a ?? 0;
+        return scale * Number.parseFloat(getComputedStyle(one).fontSize);
+      }),
+    );
+    expect(Math.min(...sizes), 'font size in pixels').toBeGreaterThan(10);
   });
 
 test('groups are shown as a median and a band', async ({ signedIn: page, server }) => {

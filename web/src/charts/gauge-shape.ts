@@ -4,13 +4,12 @@
 import type { Gauge, Layer, LayerFlow } from '../api';
 import { LAYERS } from '../model/gauge/layers';
 
-/** Size of the drawing, in SVG user units, like all lengths in this file. */
-export const WIDTH = 356;
-export const HEIGHT = 500;
+/** Height of the drawing, in pixels, like all lengths in this file. */
+export const HEIGHT = 420;
+/** In narrower elements, the drawing is scaled down. */
+export const MIN_WIDTH = 290;
 /** y of each layer's top edge, followed by the last layer's bottom edge. */
-export const DEPTHS = [0, 64, 216, 368, HEIGHT] as const;
-/** x of the lead's rope. */
-export const ROPE_X = 128;
+export const DEPTHS = [0, 56, 178, 300, HEIGHT] as const;
 /** y at which the flows start. */
 export const TOP = 32;
 /** Color tokens for the layers. */
@@ -21,11 +20,16 @@ export const LAYER_COLORS = {
   device: 'device',
 } as const;
 
-/** x of each flow's center. */
-const CENTERS = { ios: 196, bytes: 300 };
-const FULL_WIDTH = 76;
+/** x of the lead's rope, and space to its right. The text of the layers is to its left. */
+const MIN_ROPE_X = 116;
+const MAX_ROPE_X = 190;
+const ROPE_SHARE = 0.36;
+const ROPE_GAP = 12;
+/** Width of the largest count's flow, and space between flows. */
+const MAX_FLOW_WIDTH = 160;
+const FLOW_GAP = 8;
 /** Minimum width of a flow, so that small counts are visible. */
-const MIN_WIDTH = 2;
+const MIN_FLOW_WIDTH = 2;
 /** Maximum width of the foreign I/O column, and its distance from the flow. */
 const FOREIGN_WIDTH = 12;
 const FOREIGN_GAP = 5;
@@ -43,18 +47,33 @@ interface FlowPath {
   unknown?: boolean;
 }
 
-export interface FlowShape {
+interface FlowPosition {
   kind: keyof LayerFlow;
+  /** x of the center. */
   x: number;
+  /** Width of the largest count. */
+  full: number;
+}
+
+export interface FlowShape extends FlowPosition {
   paths: FlowPath[];
   /** Column of foreign I/O next to the flow; null if there is none. */
   foreign: string | null;
 }
 
-export function flowShapes(gauge: Gauge): FlowShape[] {
-  return (['ios', 'bytes'] as const).map((kind) => {
-    const x = CENTERS[kind];
-    return { kind, x, paths: flowPaths(gauge, kind, x), foreign: foreignPath(gauge, kind, x) };
+/** x of the lead's rope in a drawing of this width. */
+export const ropeX = (width: number): number =>
+  Math.min(MAX_ROPE_X, Math.max(MIN_ROPE_X, width * ROPE_SHARE));
+
+/** The flows in a drawing of this width. */
+export function flowShapes(gauge: Gauge, width = MIN_WIDTH): FlowShape[] {
+  const left = ropeX(width) + ROPE_GAP;
+  const column = (width - left) / 2;
+  const space = column - FOREIGN_GAP - FOREIGN_WIDTH - FLOW_GAP / 2;
+  const full = Math.min(MAX_FLOW_WIDTH, space - FLOW_GAP);
+  return (['ios', 'bytes'] as const).map((kind, index) => {
+    const flow = { kind, x: left + index * column + space / 2, full };
+    return { ...flow, paths: flowPaths(gauge, flow), foreign: foreignPath(gauge, flow) };
   });
 }
 
@@ -62,12 +81,12 @@ export function flowShapes(gauge: Gauge): FlowShape[] {
 const maxOf = ({ issued, past_cache, reached }: Gauge, kind: keyof LayerFlow) =>
   Math.max(issued[kind], past_cache?.[kind] ?? 0, reached?.[kind] ?? 0);
 
-function flowPaths(gauge: Gauge, kind: keyof LayerFlow, x: number): FlowPath[] {
+function flowPaths(gauge: Gauge, { kind, x, full }: FlowPosition): FlowPath[] {
   const { bypassed } = gauge;
   const issued = gauge.issued[kind];
   if (issued === 0) return [];
-  const scale = FULL_WIDTH / maxOf(gauge, kind);
-  const width = (n: number) => (n > 0 ? Math.max(MIN_WIDTH, scale * n) : 0);
+  const scale = full / maxOf(gauge, kind);
+  const width = (n: number) => (n > 0 ? Math.max(MIN_FLOW_WIDTH, scale * n) : 0);
   const [, cache, block, device] = DEPTHS;
   const top = width(issued);
   const paths: FlowPath[] = [{ d: column(x, top, TOP, cache), color: 'app' }];
@@ -88,12 +107,12 @@ function flowPaths(gauge: Gauge, kind: keyof LayerFlow, x: number): FlowPath[] {
 }
 
 /** Foreign I/O starts in the block layer and has the same scale as the flow. */
-function foreignPath(gauge: Gauge, kind: keyof LayerFlow, x: number): string | null {
+function foreignPath(gauge: Gauge, { kind, x, full }: FlowPosition): string | null {
   const count = gauge.foreign?.[kind] ?? 0;
   if (count === 0) return null;
   const share = count / Math.max(maxOf(gauge, kind), count);
-  const width = Math.max(MIN_WIDTH, FOREIGN_WIDTH * share);
-  const center = x + FULL_WIDTH / 2 + FOREIGN_GAP + FOREIGN_WIDTH / 2;
+  const width = Math.max(MIN_FLOW_WIDTH, FOREIGN_WIDTH * share);
+  const center = x + full / 2 + FOREIGN_GAP + FOREIGN_WIDTH / 2;
   return column(center, width, (DEPTHS[2] + DEPTHS[3]) / 2, HEIGHT - BOTTOM_MARGIN);
 }
 

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Gauge } from '../api';
 import { EMPTY_GAUGE, LAYERS } from '../model/gauge/layers';
 import { DepthGauge } from './gauge';
-import { DEPTHS, flowShapes, leadDepth } from './gauge-shape';
+import { DEPTHS, flowShapes, leadDepth, ropeX } from './gauge-shape';
 
 const NOTHING = { ios: 0, bytes: 0 };
 const cached: Gauge = {
@@ -31,6 +31,17 @@ it('ends a flow in the layer that served it', () => {
     ['app', 'cache'],
     ['app', 'cache'],
   ]);
+});
+
+it.each([290, 306, 460, 830])('uses the whole width: %s px', (width) => {
+  const [ios, bytes] = flowShapes(cached, width);
+  if (!ios || !bytes) throw new Error('no flows');
+  // Counts of nine characters do not overlap, and foreign I/O fits at the right edge.
+  expect(bytes.x - ios.x).toBeGreaterThan(70);
+  expect(ios.x - 35).toBeGreaterThan(ropeX(width));
+  const right = bytes.x + bytes.full / 2 + 17;
+  expect(right).toBeLessThan(width);
+  expect(right).toBeGreaterThan(width - (width > 600 ? 80 : 12));
 });
 
 it('marks unknown counts instead of drawing zero', () => {

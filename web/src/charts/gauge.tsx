@@ -1,7 +1,7 @@
 // The depth gauge: a cross-section of the host that shows how much I/O crossed each layer boundary.
 // The lead marks the layer that served the most I/Os. Live runs, finished runs and comparisons use
 // the same drawing.
-import { memo, useId } from 'react';
+import { memo, type RefObject, useId, useLayoutEffect, useRef, useState } from 'react';
 import type { Gauge, Layer, LayerFlow } from '../api';
 import { bytes, count, share, shortCount, text, UNKNOWN } from '../model/format/numbers';
 import { LAYERS } from '../model/gauge/layers';
@@ -12,19 +12,19 @@ import {
   HEIGHT,
   LAYER_COLORS,
   leadDepth,
-  ROPE_X,
+  MIN_WIDTH,
+  ropeX,
   TOP,
-  WIDTH,
 } from './gauge-shape';
 import './charts.css';
 
 /** Background opacity for each layer. */
 const OPACITIES = [0.05, 0.08, 0.11, 0.17];
 const LABELS = ['Application', 'Page cache', 'Filesystem|and block layer', 'Device'];
-/**
- * Maximum number of characters per line of a note. Notes must fit between the edge and the rope.
- */
-const NOTE_WIDTH = 17;
+/** x of all text of a layer. */
+const TEXT_X = 12;
+/** Width of a character of a note, including a margin. Notes must not reach the rope. */
+const NOTE_CHARACTER_WIDTH = 6.7;
 /** Distance between two knots of the rope. */
 const KNOT_DISTANCE = 24;
 /** Largest I/O count that is not abbreviated. */
@@ -38,26 +38,54 @@ export const DepthGauge = memo(function DepthGauge({
   gauge: Gauge;
   description: string;
 }) {
+  // Drawn for the element's width, so that text has the same size everywhere.
+  const element = useRef<HTMLDivElement>(null);
+  const width = Math.max(MIN_WIDTH, useWidth(element));
   const depth = leadDepth(gauge);
   return (
-    <svg
-      className="gauge"
-      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-      role="img"
-      aria-label={`Depth gauge. ${description}`}
-    >
-      {LAYERS.map((layer, i) => (
-        <LayerBand key={layer} layer={layer} index={i} note={gauge.notes[layer] ?? ''} />
-      ))}
-      {flowShapes(gauge).map((shape) => (
-        <Flow key={shape.kind} shape={shape} gauge={gauge} />
-      ))}
-      {depth !== null && <Lead depth={depth} />}
-    </svg>
+    <div ref={element} className="gauge">
+      <svg viewBox={`0 0 ${width} ${HEIGHT}`} role="img" aria-label={`Depth gauge. ${description}`}>
+        {LAYERS.map((layer, i) => (
+          <LayerBand
+            key={layer}
+            layer={layer}
+            index={i}
+            width={width}
+            note={gauge.notes[layer] ?? ''}
+          />
+        ))}
+        {flowShapes(gauge, width).map((shape) => (
+          <Flow key={shape.kind} shape={shape} gauge={gauge} />
+        ))}
+        {depth !== null && <Lead depth={depth} width={width} />}
+      </svg>
+    </div>
   );
 });
 
-function LayerBand({ layer, index, note }: { layer: Layer; index: number; note: string }) {
+/** The element's width in pixels. Not from a library, whose code would delay the first screen. */
+function useWidth(element: RefObject<HTMLElement | null>): number {
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const measured = element.current;
+    if (!measured) return;
+    const measure = () => setWidth(measured.clientWidth);
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(measured);
+    return () => observer.disconnect();
+  }, [element]);
+  return width;
+}
+
+interface LayerBandProps {
+  layer: Layer;
+  index: number;
+  width: number;
+  note: string;
+}
+
+function LayerBand({ layer, index, width, note }: LayerBandProps) {
   const top = DEPTHS[index] ?? 0;
   const bottom = DEPTHS[index + 1] ?? HEIGHT;
   const color = `var(--${LAYER_COLORS[layer]})`;
@@ -65,11 +93,11 @@ function LayerBand({ layer, index, note }: { layer: Layer; index: number; note: 
   const noteTop = top + 19 + 14 * label.length + 3;
   return (
     <g>
-      <rect y={top} width={WIDTH} height={bottom - top} fill={color} opacity={OPACITIES[index]} />
+      <rect y={top} width={width} height={bottom - top} fill={color} opacity={OPACITIES[index]} />
       {label.map((line, i) => (
         <text
           key={line}
-          x={12}
+          x={TEXT_X}
           y={top + 19 + 14 * i}
           className="layer"
           style={{ fill: `var(--${LAYER_COLORS[layer]}-text)` }}
@@ -77,8 +105,8 @@ function LayerBand({ layer, index, note }: { layer: Layer; index: number; note: 
           {line}
         </text>
       ))}
-      {wrap(note).map((line, i) => (
-        <text key={line} x={12} y={noteTop + 14.5 * i} className="note">
+      {wrap(note, (ropeX(width) - TEXT_X) / NOTE_CHARACTER_WIDTH).map((line, i) => (
+        <text key={line} x={TEXT_X} y={noteTop + 14.5 * i} className="note">
           {line}
         </text>
       ))}
@@ -86,11 +114,12 @@ function LayerBand({ layer, index, note }: { layer: Layer; index: number; note: 
   );
 }
 
-function wrap(note: string): string[] {
+/** Breaks a note into lines of at most `most` characters. */
+function wrap(note: string, most: number): string[] {
   const lines: string[] = [];
   for (const word of note.split(' ').filter(Boolean)) {
     const last = lines.at(-1);
-    if (last !== undefined && last.length + word.length < NOTE_WIDTH)
+    if (last !== undefined && last.length + word.length < most)
       lines[lines.length - 1] = `${last} ${word}`;
     else lines.push(word);
   }
@@ -191,7 +220,7 @@ function amount(kind: keyof LayerFlow, n: number): string {
 }
 
 /** The rope is as long as the drawing and slides in from above. */
-function Lead({ depth }: { depth: number }) {
+function Lead({ depth, width }: { depth: number; width: number }) {
   const clip = useId();
   const knots = Array.from(
     { length: Math.floor(HEIGHT / KNOT_DISTANCE) },
@@ -200,9 +229,9 @@ function Lead({ depth }: { depth: number }) {
   return (
     <g aria-hidden clipPath={`url(#${clip})`} stroke="var(--text)">
       <clipPath id={clip}>
-        <rect y={TOP - 4} width={WIDTH} height={HEIGHT} />
+        <rect y={TOP - 4} width={width} height={HEIGHT} />
       </clipPath>
-      <g className="lead" style={{ transform: `translate(${ROPE_X}px, ${depth}px)` }}>
+      <g className="lead" style={{ transform: `translate(${ropeX(width)}px, ${depth}px)` }}>
         <path d={`M0 0V${-HEIGHT}`} strokeWidth={1.6} />
         {knots.map((y) => (
           <path key={y} d={`M-3 ${y}h6`} strokeWidth={1.2} />
