@@ -43,6 +43,23 @@ test('a chart paused during a run can be resumed after the run ends', async ({
   await expect(page.getByRole('button', { name: /^(Pause|Resume)$/ })).toHaveCount(0);
 });
 
+test('a queued run shows its estimated start and its plan, and no empty charts', async ({
+  signedIn: page,
+  server,
+}) => {
+  const run = shortRun('ahead', { runtime: '50s' });
+  const ahead = await server.call<{ number: number }>('POST', '/runs', run);
+  const queued = await server.call<{ number: number }>('POST', '/runs', shortRun('behind'));
+  await page.goto(`${server.url}/runs/${queued.number}`);
+  await expect(page.getByText(`Position 1: waiting for #${ahead.number}`)).toBeVisible();
+  await expect(page.getByText(/^Estimated start: in about \d+\ss\.$/)).toBeVisible();
+  await expect(page.getByText(/^Performance of .* random reads/)).toBeVisible();
+  await expect(page.locator('.chart, .gauge')).toHaveCount(0);
+  await server.call('POST', `/runs/${ahead.number}/cancel`);
+  await expect(page.getByText('Done', { exact: true })).toBeVisible({ timeout: 40_000 });
+  await expect(page.getByRole('img', { name: /^IOPS over time/ })).toBeVisible();
+});
+
 test('the crosshair appears on all charts and does not redraw them', async ({
   signedIn: page,
   server,

@@ -24,6 +24,7 @@ import './run.css';
 const route = getRouteApi('/runs/$n');
 const Details = lazy(() => import('./details'));
 const Evidence = lazy(() => import('./evidence'));
+const Queued = lazy(() => import('./queued'));
 
 export function RunPage() {
   const { n } = route.useParams();
@@ -73,6 +74,9 @@ function ImportedTimeSeries({ run }: { run: Run }) {
   );
 }
 
+/** Returns false for a run that leaves the queue at once, whose charts are about to appear. */
+const isWaiting = ({ queue }: Run) => queue != null && queue.reason !== 'starting';
+
 /** A run that failed before its first sample has details but no results. */
 function Results({ run, live }: { run: Run; live: LiveRun }) {
   const { fold, bucketed, chartGroup } = live;
@@ -83,11 +87,21 @@ function Results({ run, live }: { run: Run; live: LiveRun }) {
   const isLoading = useLiveValue(chartGroup, () => !bucketed && fold.lastSeq < 0);
   // Also show this while disconnected, because there is nothing else to show.
   const isShown = useDeferredValue(!isLoading || live.connection === 'lost', false);
+  const status = useLiveValue(chartGroup, () => fold.status);
   const evidence = isShown && (
     <Suspense>
       <Evidence run={run} live={live} />
     </Suspense>
   );
+  if (status === 'queued' && isWaiting(run))
+    return (
+      <>
+        <Suspense>
+          <Queued run={run} />
+        </Suspense>
+        {evidence}
+      </>
+    );
   if (isEmpty)
     return (
       <>

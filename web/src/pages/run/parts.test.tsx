@@ -32,7 +32,6 @@ const RUN = {
   direct: true,
   mode: 'direct',
   device: 'vda',
-  queue: { position: 2, reason: 'waiting for #4 on vda' },
   requested: { jobs: [{ rw: 'randread', direct: 1 }] },
 } as unknown as Run;
 
@@ -56,11 +55,6 @@ beforeEach(() => {
     bucketed: false,
     clock: () => folded.now_ms,
   };
-});
-
-it('shows the queue position and reason', async () => {
-  await show(() => <RunNotices run={RUN} live={live} />);
-  expect(await screen.findByText('Position 2: waiting for #4 on vda.')).toBeVisible();
 });
 
 it('renders events that arrive later', async () => {

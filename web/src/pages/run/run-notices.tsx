@@ -1,5 +1,4 @@
-// Notices below the title: connection, queue position and failure, or the verdict with its main
-// action.
+// Notices below the title: connection and failure, or the verdict with its main action.
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import type { Finding, Report, Run, Verdicts } from '../../api';
@@ -40,7 +39,6 @@ export function RunNotices({ run, live }: RunNoticesProps) {
           detail="The run continues unless the server stopped. Its current state is shown after reconnecting."
         />
       )}
-      {status === 'queued' && <QueuedNotice run={run} />}
       {STATUS[status].kind === 'failure' && <FailureNotice fold={fold} run={run} />}
       {!result && !isFinal(status) && status !== 'queued' && (
         <ProvisionalVerdict run={run} live={live} />
@@ -62,16 +60,6 @@ export function DamagedNotice() {
       badge="Damaged"
       title="The stored result is corrupted."
       detail="Checksum mismatch. Check the disk that holds the database, then restore the database from a backup or rerun the test."
-    />
-  );
-}
-
-function QueuedNotice({ run: { queue } }: { run: Run }) {
-  return (
-    <Notice
-      badge="Queued"
-      title={queue ? `Position ${queue.position}: ${queue.reason}.` : 'Waiting to start.'}
-      detail="The run starts automatically, even if you close this page."
     />
   );
 }

@@ -33,16 +33,24 @@ import { AnnotateButton } from './annotations';
 import { runSeriesQuery } from './series-query';
 import { SeriesTable } from './series-table';
 
-const PanelGrid = lazy(() => import('../../charts/panel-grid'));
+const loadPanelGrid = () => import('../../charts/panel-grid');
+const PanelGrid = lazy(loadPanelGrid);
 const route = getRouteApi('/runs/$n');
 
 export function TimeSeries({ run, live }: { run: Run; live: LiveRun }) {
   const { chartGroup, fold, bucketed } = live;
   const isSaved = useIsSaved();
   const [asTable, setAsTable] = useState(false);
-  // The charts are loaded and drawn after the verdict and the metrics.
+  // The charts are loaded after the verdict and the metrics, and drawn after the first sample.
   const hasMetrics = useLiveValue(chartGroup, () => bucketed || fold.lastSeq >= 0);
-  const isReady = useDeferredValue(hasMetrics, false);
+  const isLoading = useDeferredValue(hasMetrics, false);
+  useEffect(() => {
+    if (isLoading) void loadPanelGrid();
+  }, [isLoading]);
+  const hasSamples = useLiveValue(
+    chartGroup,
+    () => bucketed || isFinal(fold.status) || fold.series.points.length > 0,
+  );
   useZoomInUrl(chartGroup);
   const { view, heat, fullRange, error } = useSeries(run, live);
   useRedrawInterval(chartGroup, fullRange);
@@ -64,7 +72,7 @@ export function TimeSeries({ run, live }: { run: Run; live: LiveRun }) {
       {asTable && <SeriesTable view={view} panels={panels} chartGroup={chartGroup} />}
       {!asTable && (
         <Suspense fallback={<ChartsPlaceholder />}>
-          {isReady ? (
+          {isLoading && hasSamples ? (
             <PanelGrid
               panels={panels}
               view={view}
@@ -77,7 +85,9 @@ export function TimeSeries({ run, live }: { run: Run; live: LiveRun }) {
               tableHint="same data under “Show as table”"
             />
           ) : (
-            <ChartsPlaceholder />
+            <ChartsPlaceholder>
+              {!hasSamples && 'The charts appear with the first sample.'}
+            </ChartsPlaceholder>
           )}
         </Suspense>
       )}
@@ -86,7 +96,11 @@ export function TimeSeries({ run, live }: { run: Run; live: LiveRun }) {
 }
 
 /** Reserves space for the charts, so that the layout does not shift. */
-const ChartsPlaceholder = () => <div className="charts" style={{ minHeight: 640 }} />;
+const ChartsPlaceholder = ({ children }: { children?: ReactNode }) => (
+  <div className="charts mute" style={{ minHeight: 640 }}>
+    {children}
+  </div>
+);
 
 function useSeries(run: Run, { fold, bucketed, chartGroup }: LiveRun) {
   const version = useTick(bucketed ? chartGroup : NO_CHART_GROUP);

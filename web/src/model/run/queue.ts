@@ -1,0 +1,27 @@
+// When a queued run will start, estimated from the runs ahead of it.
+import type { Run } from '../../api';
+import { isFinal, rampOf } from '../fold/run-fold';
+
+type QueuedRun = Pick<Run, 'status' | 'queue' | 'resolved' | 'measure_ms' | 'started_at_ms'>;
+
+/** Number of the run that a queued run waits for; null if it does not wait for a specific run. */
+export function predecessorOf({ queue }: Pick<Run, 'queue'>): number | null {
+  const number = /^waiting for #(\d+) (?:on|in) /.exec(queue?.reason ?? '')?.[1];
+  return number === undefined ? null : Number(number);
+}
+
+/**
+ * Time until a run starts, in ms. `ahead`: its predecessor, the predecessor's predecessor, and so
+ * on, up to a started run. Null if a duration is unknown. Excludes layout and the time between runs.
+ */
+export function startsInMs(ahead: readonly QueuedRun[], now_ms: number): number | null {
+  const last = ahead.at(-1);
+  if (!last || last.status === 'queued') return null;
+  let end_ms = last.started_at_ms ?? now_ms;
+  for (const { resolved, measure_ms, status } of ahead) {
+    if (isFinal(status)) continue;
+    if (measure_ms == null) return null;
+    end_ms += rampOf(resolved ?? []) + measure_ms;
+  }
+  return Math.max(0, end_ms - now_ms);
+}
