@@ -16,8 +16,15 @@ export const errorText = (error: unknown): ErrorText =>
     ? error
     : { title: 'Unexpected error', lines: [String(error), 'Reload the page.'] };
 
+interface ProblemNoticeProps {
+  error: unknown;
+  retry?: () => unknown;
+  /** Label of the button that calls `retry`. */
+  label?: string;
+}
+
 /** Renders nothing if there is no error. */
-export function ProblemNotice({ error, retry }: { error: unknown; retry?: () => unknown }) {
+export function ProblemNotice({ error, retry, label = 'Retry' }: ProblemNoticeProps) {
   if (!error) return null;
   const { title, lines } = errorText(error);
   return (
@@ -27,7 +34,7 @@ export function ProblemNotice({ error, retry }: { error: unknown; retry?: () => 
       badge="Error"
       title={title}
       detail={lines.map((line) => line && <p key={line}>{line}</p>)}
-      actions={retry && <Button onClick={() => void retry()}>Retry</Button>}
+      actions={retry && <Button onClick={() => void retry()}>{label}</Button>}
     />
   );
 }

@@ -3,7 +3,7 @@ import userEvent from '@testing-library/user-event';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { RunSummary } from '../../api';
 import { summaryOf } from '../../model/fixtures/summary';
-import { serve, showPage } from '../../test-page';
+import { ErrorResponse, serve, showPage } from '../../test-page';
 import { HistoryPage } from './page';
 
 const run = (number: number, change: Partial<RunSummary> = {}) =>
@@ -52,6 +52,15 @@ it('marks a damaged run instead of showing its verdict', async () => {
   expect(row).toHaveTextContent('run 2');
   expect(row).not.toHaveTextContent('Page cache');
   expect(screen.getAllByText('Damaged')).toHaveLength(1);
+});
+
+it('offers to clear a filter that the server rejects', async () => {
+  const detail = 'Unknown filter key `zzz`.';
+  const problem = { title: 'Bad Request', code: 'invalid', detail, errors: [{ detail }] };
+  serve({ 'GET /api/v1/runs': new ErrorResponse(422, problem) });
+  const { router } = showPage(HistoryPage, '/runs', '/runs?q=zzz:1');
+  await userEvent.click(await screen.findByRole('button', { name: 'Clear filter' }));
+  await waitFor(() => expect(router.state.location.searchStr).toBe(''));
 });
 
 it('filters and sorts on the server, and keeps both in the URL', async () => {

@@ -7,6 +7,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { lazy, Suspense, useCallback, useMemo } from 'react';
 import type { RunSort, SortOrder } from '../../api';
+import { ApiProblem } from '../../api/problem';
 import { type RunFilter, runsQuery } from '../../api/queries';
 import { count } from '../../model/format/numbers';
 import { FilterField } from '../../ui/filter-field';
@@ -79,7 +80,11 @@ export function HistoryPage() {
           New run
         </LinkButton>
       </div>
-      <ProblemNotice error={query.error} retry={query.refetch} />
+      {isRejected(query.error) && search.q ? (
+        <ProblemNotice error={query.error} retry={() => setFilter('')} label="Clear filter" />
+      ) : (
+        <ProblemNotice error={query.error} retry={query.refetch} />
+      )}
       {isFirstVisit && <FirstVisit />}
       {query.isSuccess && search.q && total === 0 && (
         <Empty
@@ -110,6 +115,10 @@ export function HistoryPage() {
     </Page>
   );
 }
+
+/** Returns true for an invalid request, such as one with an unknown filter key. */
+const isRejected = (error: unknown) =>
+  error instanceof ApiProblem && (error.status === 400 || error.status === 422);
 
 /**
  * Keys of the visible columns, from the URL if it lists columns, or from the browser's storage.
