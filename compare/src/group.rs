@@ -162,7 +162,7 @@ pub fn distinct_labels(labels: &[(String, String)]) -> Vec<String> {
         let mut others = labels.iter().enumerate();
         let is_repeated = others.any(|(other, (text, _))| other != index && text == label);
         let mut text = match is_repeated && selection != label {
-            true => format!("{label} ({selection})"),
+            true => format!("{label} ({})", selection_text(selection)),
             false => label.clone(),
         };
         if distinct.contains(&text) {
@@ -171,6 +171,15 @@ pub fn distinct_labels(labels: &[(String, String)]) -> Vec<String> {
         distinct.push(text);
     }
     distinct
+}
+
+/// `step 2 of study 11` for `study:11/step:2`.
+fn selection_text(selection: &str) -> String {
+    let study = selection.strip_prefix("study:");
+    match study.and_then(|study| study.split_once("/step:")) {
+        Some((study, step)) => format!("step {step} of study {study}"),
+        None => selection.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -190,8 +199,8 @@ mod tests {
         assert_eq!(
             distinct_labels(&labels),
             [
-                "read (study:1/step:1)",
-                "read (study:2/step:1)",
+                "read (step 1 of study 1)",
+                "read (step 1 of study 2)",
                 "write",
                 "same",
                 "same (5)"

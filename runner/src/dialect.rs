@@ -17,6 +17,7 @@ mod assignment;
 mod canonical;
 mod command;
 mod command_arguments;
+mod command_files;
 mod command_options;
 mod detect;
 mod diskspd;
@@ -188,7 +189,7 @@ fn read(
         return commands.map(command).collect();
     }
     let commands = shell::commands(source, variables, notes);
-    let input = command::Input {
+    let input = command_files::Input {
         source,
         variables,
         host,

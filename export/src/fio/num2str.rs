@@ -35,8 +35,8 @@ pub(super) fn num2str(number: u64, digits: usize, prefixes: Prefixes) -> String 
         Some(remainder) => {
             let fraction = remainder as f64 / thousand as f64;
             let text = format!("{fraction:.*}", room - 1);
-            // As in fio, a fraction that rounds up to 1 becomes 0.
-            format!("{number}.{}{prefix}", &text[2..])
+            let carry = u64::from(text.starts_with('1'));
+            format!("{}.{}{prefix}", number + carry, &text[2..])
         }
     }
 }
@@ -52,6 +52,7 @@ mod tests {
         let iec = |number, digits| num2str(number, digits, Prefixes::Iec);
         assert_eq!(si(9112, 4), "9112");
         assert_eq!(si(36_432, 4), "36.4k");
+        assert_eq!(si(17_970, 4), "18.0k");
         assert_eq!(si(1_234_567, 4), "1235k");
         assert_eq!(si(6_095_120, 6), "6095.1k");
         assert_eq!(iec(149_225_472, 4), "142Mi");

@@ -8,7 +8,7 @@ use crate::{
         direction::{Bandwidth, DirectionInput, runtime_ms},
         disk::{Disk, disks},
         job::{CpuShares, directions, error_number},
-        latency::percentile_list,
+        latency::{PERCENTILES, percentile_list},
         latency_bins::LatencyBins,
     },
 };
@@ -18,7 +18,7 @@ const FORMAT_VERSION: &str = "3";
 /// Number of I/O depth buckets that fio prints.
 const DEPTHS: usize = 7;
 /// Number of percentiles that fio prints.
-const PERCENTILES: usize = 20;
+const PERCENTILE_FIELDS: usize = 20;
 
 /// One line per job. Sizes and rates are in KiB, latencies in µs.
 pub fn terse(runs: &[FinishedRun<'_>]) -> String {
@@ -59,12 +59,18 @@ fn add_direction(fields: &mut Vec<String>, input: &DirectionInput<'_>) {
     ]);
     add_latency(fields, &stats.slat_ns);
     add_latency(fields, &stats.clat_ns);
-    let percentiles = percentile_list(&stats.clat_ns);
+    let percentiles = match stats.clat_ns.count {
+        0 => PERCENTILES
+            .iter()
+            .map(|percentile| (*percentile, 0))
+            .collect(),
+        _ => percentile_list(&stats.clat_ns),
+    };
     let texts = percentiles
         .iter()
         .map(|(percentile, ns)| format!("{percentile:.6}%={}", ns / 1000));
     let missing = std::iter::repeat("0%=0".into());
-    fields.extend(texts.chain(missing).take(PERCENTILES));
+    fields.extend(texts.chain(missing).take(PERCENTILE_FIELDS));
     add_latency(fields, &stats.lat_ns);
     let Bandwidth { spread, percentage } = Bandwidth::of(input);
     fields.extend([

@@ -21,6 +21,9 @@ impl FioValue for Bytes {
     const KIND: &'static str = "size";
 
     fn parse(text: &str) -> Result<Self, String> {
+        if text.trim_start().starts_with('-') {
+            return Err(format!("`{text}` is negative"));
+        }
         if text.contains(['-', ':']) {
             return Err(format!(
                 "`{text}` is not a single size: only bsrange accepts a range, such as bsrange=4k-16k"

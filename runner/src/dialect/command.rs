@@ -3,16 +3,14 @@
 
 use crate::dialect::{
     command_arguments::{Found, candidates},
+    command_files::{self, Input, is_selected},
     command_options::{Effect, ProgramOption},
-    host_facts::HostFacts,
-    job_file,
     notes::{NoteText, Notes, quoted},
     programs::Program,
     section::{RawOption, Section},
     shell::{HereDocument, Word},
-    source::{Source, Span},
+    source::Span,
 };
-use std::collections::BTreeMap;
 
 /// A study has at most 256 steps of 64 jobs; handwritten commands define fewer than 100 jobs.
 const MAX_JOBS: usize = 1_000;
@@ -30,13 +28,6 @@ pub(crate) struct CommandSections {
     pub sections: Vec<Section>,
     /// Whether the command contains `--readonly`, which rejects jobs that write.
     pub is_read_only: bool,
-}
-
-/// The inputs needed to read a job file that is part of the text.
-pub(crate) struct Input<'a> {
-    pub source: &'a Source<'a>,
-    pub variables: &'a BTreeMap<String, String>,
-    pub host: &'a HostFacts<'a>,
 }
 
 pub(crate) fn sections(
@@ -69,17 +60,11 @@ pub(crate) fn sections(
     let mut sections = reader.sections;
     let is_read_only = reader.is_read_only;
     let selected = reader.selected;
-    let has_files = !reader.named_files.is_empty();
-    // fio reads the job files after the command line, whose global options they inherit (init.c,
-    // `parse_options`).
-    for (index, document) in reader.named_files.into_iter().enumerate() {
-        let mut file = job_file_sections(document, input, notes);
-        file.retain(|section| is_selected(section, &selected));
-        if index > 0 {
-            start_after_earlier_files(&mut file);
-        }
-        sections.append(&mut file);
-    }
+    let files = reader.named_files;
+    let has_files = !files.is_empty();
+    sections.append(&mut command_files::sections(
+        &files, &selected, input, notes,
+    ));
     if sections.iter().all(|section| section.is_global) {
         let is_selected = !selected.is_empty();
         handle_missing_job(
@@ -128,48 +113,6 @@ fn handle_missing_job(
         let text = NoteText::new("no_jobs", sentence, remedy);
         notes.error(program, None, text);
     }
-}
-
-/// Whether `--section` selects a section of a job file (init.c, `skip_this_section`).
-fn is_selected(section: &Section, selected: &[String]) -> bool {
-    selected.is_empty() || section.is_global || selected.contains(&section.name)
-}
-
-/// Additional job files do not inherit global options, and run after the previous job files
-/// (init.c, `parse_options` and `__parse_jobs_ini`).
-fn start_after_earlier_files(file: &mut [Section]) {
-    if let Some(first) = file.first_mut() {
-        first.starts_file = true;
-    }
-    if let Some(job) = file.iter_mut().find(|section| !section.is_global) {
-        job.waits_for_files = true;
-    }
-}
-
-/// The sections of a job file in a here document.
-fn job_file_sections(
-    document: &HereDocument,
-    input: &Input<'_>,
-    notes: &mut Notes<'_>,
-) -> Vec<Section> {
-    let body = &input.source.text[document.body.clone()];
-    let is_changed = |(at, c): &(usize, char)| match c {
-        '`' | '\\' => true,
-        '$' => !body[at + 1..].starts_with('{'),
-        _ => false,
-    };
-    // `${NAME}` means the same in the shell and in fio.
-    let changed = body.char_indices().filter(|_| !document.is_quoted);
-    if let Some((at, c)) = changed.into_iter().find(is_changed) {
-        let start = document.body.start + at;
-        let sentence =
-            format!("The shell interprets `{c}` in this here document before fio reads it.");
-        let remedy = "Quote the delimiter, as in <<'EOF', or insert the value.";
-        let text = NoteText::new("here_document_expansion", sentence, remedy);
-        notes.error(&(start..start + 1), None, text);
-    }
-    let source = input.source.part(document.body.clone());
-    job_file::sections(&source, input.variables, input.host, notes)
 }
 
 struct Reader<'p, 'n, 's> {
@@ -233,6 +176,9 @@ impl Reader<'_, '_, '_> {
                     self.reject_command_substitution(&raw);
                     raw.is_open = true;
                 }
+                if matches!(option.name, "filename" | "directory") {
+                    self.strip_comment(&mut raw);
+                }
                 self.add_option(raw);
             }
             Some(Found::Program(option)) => {
@@ -245,6 +191,23 @@ impl Reader<'_, '_, '_> {
             }
             None => {}
         }
+    }
+
+    /// `;` and `#` begin a comment in paths even on a command line (options.c, `str_filename_cb`).
+    fn strip_comment(&mut self, raw: &mut RawOption) {
+        let value = raw.value.as_deref().unwrap_or_default();
+        let Some(cut) = value.find([';', '#']) else {
+            return;
+        };
+        let (kept, comment) = value.split_at(cut);
+        let sentence = format!(
+            "`{}` begins a comment, even within a path; `{}` remains.",
+            &comment[..1],
+            quoted(kept)
+        );
+        let text = NoteText::new("ini_comment_cut", sentence, "Remove the character.");
+        self.notes.warning(&raw.value_span, Some(&raw.name), text);
+        raw.value = Some(kept.trim_end().to_owned());
     }
 
     fn replace_typographic_dashes(&mut self, word: &Word) -> String {

@@ -62,8 +62,14 @@ pub(crate) fn document(mut steps: Vec<Step>, continues: bool) -> Value {
 fn job_object(job: &FioJob, is_first: bool, host: &HostFacts<'_>, notes: &mut Notes<'_>) -> Value {
     let mut object = Map::new();
     let options = &job.options;
-    if !job.name.trim().is_empty() {
-        object.insert("name".into(), job.name.trim().into());
+    let name = job.name.trim();
+    if !name.is_empty() {
+        object.insert("name".into(), name.into());
+        if name != job.name {
+            let sentence = "The spaces around the name of the job are removed; fio keeps them, also in file names.";
+            let text = NoteText::new("name_spaces", sentence, "");
+            notes.info(&job.span, Some("name"), text);
+        }
     }
     if options.get("filename").is_none() && is_device(job, host) {
         let sentence =

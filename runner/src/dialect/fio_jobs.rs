@@ -2,7 +2,11 @@
 //! options (init.c, `get_new_job`).
 
 use crate::dialect::{
-    notes::Notes, options::Options, section::Section, source::Span, value::Value,
+    notes::{NoteText, Notes, quoted},
+    options::Options,
+    section::Section,
+    source::Span,
+    value::Value,
 };
 use leadline_protocol::job::fio::find_option;
 
@@ -27,6 +31,7 @@ pub(crate) fn jobs(sections: &[Section], notes: &mut Notes<'_>) -> Vec<FioJob> {
         }
         if section.is_global {
             global.apply(section, notes);
+            ignore_name(&mut global, notes);
             continue;
         }
         let mut options = global.clone();
@@ -37,6 +42,17 @@ pub(crate) fn jobs(sections: &[Section], notes: &mut Notes<'_>) -> Vec<FioJob> {
         }
         options.apply(section, notes);
         let name = options.text("name").unwrap_or(&section.name).to_owned();
+        if let Some(entry) = options.get("name").filter(|_| name != section.name) {
+            let sentence = format!(
+                "The files of this job are named after it; fio names them after the section {}.",
+                quoted(&section.name)
+            );
+            notes.info(
+                &entry.span,
+                Some("name"),
+                NoteText::new("file_names", sentence, ""),
+            );
+        }
         jobs.push(FioJob {
             name,
             span: section.span.clone(),
@@ -44,4 +60,17 @@ pub(crate) fn jobs(sections: &[Section], notes: &mut Notes<'_>) -> Vec<FioJob> {
         });
     }
     jobs
+}
+
+/// In a global section, fio ignores `name`: jobs are named after their sections.
+fn ignore_name(global: &mut Options, notes: &mut Notes<'_>) {
+    if let Some(entry) = global.remove("name") {
+        let sentence =
+            "name has no effect in a global section: jobs are named after their sections.";
+        notes.info(
+            &entry.span,
+            Some("name"),
+            NoteText::new("no_effect", sentence, ""),
+        );
+    }
 }

@@ -158,7 +158,10 @@ fn header(content: &str, span: Span, notes: &mut Notes<'_>) -> Section {
     name.pop();
     let is_clean = content.ends_with(']') && !name.contains(']') && !name.is_empty();
     if !is_clean {
-        let sentence = format!("fio reads the name `{}` from this line.", quoted(&name));
+        let sentence = match name.is_empty() {
+            true => "The section has no name. Its job gets the name `job`, and files with this name; fio's files have no name.".into(),
+            false => format!("fio reads the name `{}` from this line.", quoted(&name)),
+        };
         let clean = content[1..].split(']').next().unwrap_or_default().trim();
         let text = NoteText::new("section_name", sentence, "Put only [name] on this line.");
         let text = if clean.is_empty() {

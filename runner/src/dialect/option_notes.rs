@@ -22,6 +22,14 @@ pub(crate) fn unknown_option(name: &str) -> NoteText {
         let remedy = "Remove it from the text, and set it in the form or in JSON.";
         return NoteText::new("unknown_option", sentence, remedy);
     }
+    if name.is_empty() {
+        let sentence = "The line has no option before `=`.";
+        return NoteText::new(
+            "unknown_option",
+            sentence,
+            "Write NAME=VALUE, or remove it.",
+        );
+    }
     let undashed = name.trim_start_matches('-');
     if undashed != name && find_option(undashed).is_some() {
         let sentence = format!(

@@ -41,6 +41,12 @@ impl Options {
         self.entries.iter().find(|entry| entry.option.name == name)
     }
 
+    pub(crate) fn remove(&mut self, name: &str) -> Option<OptionValue> {
+        let mut entries = self.entries.iter();
+        let index = entries.position(|entry| entry.option.name == name)?;
+        Some(self.entries.remove(index))
+    }
+
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         match &self.get(name)?.value {
             Value::Text(text) => Some(text),

@@ -218,6 +218,36 @@ fn variables_with_line_breaks_are_requested_again() {
     assert_eq!(import.questions[0].name, "X");
 }
 
+#[test]
+fn names_are_those_of_fio() {
+    for (text, name, codes) in [
+        ("[global]\nname=g\n[a]\nrw=read", "a", &["no_effect"][..]),
+        ("[a]\nname=b\nrw=read", "b", &["file_names"]),
+        ("[ a ]\nrw=read", "a", &["name_spaces"]),
+    ] {
+        let import = imported(text, &[]);
+        assert_eq!(import.document.unwrap()["jobs"][0]["name"], name, "{text}");
+        let found: Vec<&str> = import.notes.iter().map(|note| note.code.as_str()).collect();
+        assert!(
+            codes.iter().all(|code| found.contains(code)),
+            "{text}: {found:?}"
+        );
+    }
+}
+
+#[test]
+fn values_are_those_of_fio() {
+    for (text, option, value) in [
+        ("[j]\nbssplit=8k/100\nbsrange=4k-4k", "bsrange", "4k-4k"),
+        ("[j]\nbsrange=4k-4k\nbssplit=8k/100", "bssplit", "8k/100"),
+        ("fio --name=j --filename='x#y'", "filename", "x"),
+    ] {
+        let import = imported(text, &[]);
+        let document = import.document.expect(text);
+        assert_eq!(document["jobs"][0][option], value, "{text}");
+    }
+}
+
 /// Each text has one error: its option, and a part of its remedy.
 #[test]
 fn errors_name_their_cause() {

@@ -33,7 +33,9 @@ pub(crate) fn resolve(jobs: &[Job], issues: &mut Issues) -> Vec<String> {
             issues.finding(
                 Severity::Note,
                 "job_renamed",
-                format!("Another job is named `{requested}`, so this job is renamed to `{name}`."),
+                format!(
+                    "Another job is named `{requested}`, so this job is renamed to `{name}`. Files that are named after the job are its own; in fio, the jobs share them."
+                ),
                 None,
                 "Use a different name for each job.",
             );

@@ -3,6 +3,7 @@
 mod command_priorities;
 mod estimate;
 mod findings;
+mod fio_differences;
 mod fio_options;
 pub(crate) mod host;
 mod memory;

@@ -1,7 +1,11 @@
 //! Results that were changed in the database are marked as damaged.
 
-use crate::program::{Program, job};
-use reqwest::Method;
+use crate::{
+    deletion::execute,
+    foreign_results::{MIXED, export, fio, imported, temporary_directory},
+    program::{Program, job},
+};
+use reqwest::{Method, StatusCode};
 use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection, SqliteConnection, sqlite::SqliteConnectOptions};
 
@@ -115,4 +119,26 @@ async fn results_from_earlier_versions_are_not_checked() {
         (&shown["damaged"], &shown["iops"]),
         (&json!(false), &json!(1.0))
     );
+}
+
+#[tokio::test]
+async fn documents_of_exchanged_runs_are_damaged() {
+    let directory = temporary_directory();
+    let Some(text) = fio(directory.path(), &MIXED) else {
+        return;
+    };
+    let server = Program::start().await;
+    let first = imported(&server, &text).await;
+    let other = fio(directory.path(), &MIXED).unwrap();
+    let second = imported(&server, &other).await;
+    assert_eq!(export(&server, &first, "fio-json").await.0, StatusCode::OK);
+    let exchange = "CREATE TEMP TABLE copy AS SELECT * FROM foreign_results;
+        DELETE FROM foreign_results;
+        INSERT INTO foreign_results (run, sha256, document, run_sha256)
+            SELECT 3 - run, sha256, document, run_sha256 FROM copy;";
+    execute(&server, exchange).await;
+    for run in [first, second] {
+        let (status, problem) = export(&server, &run, "fio-json").await;
+        assert_eq!(status, StatusCode::CONFLICT, "{problem}");
+    }
 }

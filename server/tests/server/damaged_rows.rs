@@ -59,7 +59,11 @@ async fn unreadable_values_damage_only_their_run() {
     assert_eq!(name, "FF", "values that are not changed stay as they are");
     let delete = server.request(Method::DELETE, "/runs/1");
     assert!(server.send(delete).await.0.is_success());
-    execute(&server, "UPDATE runs SET number = -5 WHERE number = 2").await;
+    execute(
+        &server,
+        "PRAGMA foreign_keys = OFF; UPDATE runs SET number = -5 WHERE number = 2",
+    )
+    .await;
     assert_eq!(server.get("/runs").await["runs"], json!([]));
 }
 

@@ -11,7 +11,6 @@
 //! - Jobs after `stonewall` are in another group. With `group_reporting`, clones share one entry.
 
 use crate::{
-    deletion::execute,
     program::{Program, job},
     real_runner::read,
 };
@@ -584,28 +583,6 @@ async fn damaged_documents_change_nothing() {
     let (status, problem) = import(&server, "?tags=%22", &text).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{problem}");
     assert_eq!(server.get("/runs").await["total"], 0);
-}
-
-#[tokio::test]
-async fn documents_of_exchanged_runs_are_damaged() {
-    let directory = temporary_directory();
-    let Some(text) = fio(directory.path(), &MIXED) else {
-        return;
-    };
-    let server = Program::start().await;
-    let first = imported(&server, &text).await;
-    let other = fio(directory.path(), &MIXED).unwrap();
-    let second = imported(&server, &other).await;
-    assert_eq!(export(&server, &first, "fio-json").await.0, StatusCode::OK);
-    let exchange = "CREATE TEMP TABLE copy AS SELECT * FROM foreign_results;
-        DELETE FROM foreign_results;
-        INSERT INTO foreign_results (run, sha256, document, run_sha256)
-            SELECT 3 - run, sha256, document, run_sha256 FROM copy;";
-    execute(&server, exchange).await;
-    for run in [first, second] {
-        let (status, problem) = export(&server, &run, "fio-json").await;
-        assert_eq!(status, StatusCode::CONFLICT, "{problem}");
-    }
 }
 
 #[tokio::test]

@@ -246,7 +246,7 @@ async fn a_damaged_page_is_detected_when_it_is_read() {
     let get = server.request(Method::GET, &format!("/runs/{run}"));
     let (status, problem) = server.send(get).await;
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{problem}");
-    assert_eq!(problem["code"], "store_unavailable");
+    assert_eq!(problem["code"], "store_damaged");
     let detail = problem["detail"].as_str().unwrap();
     assert!(detail.contains("malformed"), "{detail}");
 }

@@ -55,7 +55,7 @@ const MEASURED: &[Difference] = &[
     Difference {
         option: "verify",
         applies: |_, job| has_verify(job),
-        sentence: "Written blocks are read back in a separate phase; fio adds these reads to the read statistics, and skips them if time_based uses up the time.",
+        sentence: "Written blocks are read back in a separate phase; fio adds these reads to the read statistics, skips them if time_based uses up the time, and leaves a verify.state file behind.",
     },
     Difference {
         option: "verify",
@@ -90,7 +90,7 @@ const MEASURED: &[Difference] = &[
     Difference {
         option: "bs",
         applies: |_, job| has_one_map_per_direction(job),
-        sentence: "Reads and writes of different sizes each cover the region once; fio shares one map and may end early.",
+        sentence: "Each direction covers the region once; with different block sizes, fio shares one map and may end early.",
     },
     Difference {
         option: "random_distribution",
@@ -176,5 +176,50 @@ const MEASURED: &[Difference] = &[
         option: "filename",
         applies: names_standard_input,
         sentence: "`-` is the name of a file; fio uses standard input, and fails.",
+    },
+    Difference {
+        option: "fsync",
+        applies: |_, job| sync_interval(job) > 0 && has_multiple_files(job),
+        sentence: "A sync applies to the file that was written last; fio syncs the file that comes next.",
+    },
+    Difference {
+        option: "size",
+        applies: computes_percentages_of_new_size,
+        sentence: "Percentages refer to the size that the file will have; fio uses its size before the job, which is 0 for a new file.",
+    },
+    Difference {
+        option: "file_append",
+        applies: |_, job| job.target.file_append && has_multiple_passes(job),
+        sentence: "Every pass appends to the file; fio ends after the first pass.",
+    },
+    Difference {
+        option: "filename_format",
+        applies: shares_formatted_names,
+        sentence: "All workers use the same files, and are all reported; fio may report only one of them.",
+    },
+    Difference {
+        option: "zonemode",
+        applies: |_, job| wraps_within_zones(job),
+        sentence: "Access wraps around at the end of the region until all bytes are transferred; fio ends there.",
+    },
+    Difference {
+        option: "size",
+        applies: divides_size_unevenly,
+        sentence: "Each file ends with its last whole block; fio gives each file an equal part of the size.",
+    },
+    Difference {
+        option: "size",
+        applies: |requested, job| job.pattern.rw.is_random() && has_partial_block(requested, job),
+        sentence: "The region ends with the last whole block; with random offsets, fio may transfer more or fewer blocks.",
+    },
+    Difference {
+        option: "fallocate",
+        applies: |_, job| reads_allocated_blocks(job),
+        sentence: "The file is only allocated, so its blocks are read as zeros; fio writes the files of jobs that read.",
+    },
+    Difference {
+        option: "thinktime_spin",
+        applies: spins_for_the_whole_pause,
+        sentence: "The pause ends after thinktime; fio 3.33 may sleep for 71 minutes if it spins for the whole pause.",
     },
 ];

@@ -70,7 +70,10 @@ it('shows missed and failed starts, and disables a schedule', async () => {
 it('shows the next start in one time zone', async () => {
   const quiet = [{ at_ms: 60_000, local: 'Thu 1970-01-01 01:01 +01:00', is_quiet: true }];
   serve({
-    'GET /api/v1/schedules': { schedules: [SCHEDULE, { ...SCHEDULE, number: 2, next: quiet }], damaged: [] },
+    'GET /api/v1/schedules': {
+      schedules: [SCHEDULE, { ...SCHEDULE, number: 2, next: quiet }],
+      damaged: [],
+    },
   });
   showPage(SchedulesPage, '/schedules');
   expect(await screen.findByText('Fri 1970-01-02 00:00 +00:00')).toBeVisible();

@@ -44,10 +44,8 @@ pub(super) fn sync_interval(job: &ResolvedJob) -> u32 {
 
 pub(super) fn has_one_map_per_direction(job: &ResolvedJob) -> bool {
     let pattern = &job.pattern;
-    is_mixed(job)
-        && pattern.rw.is_random()
-        && pattern.bs.read != pattern.bs.write
-        && !pattern.norandommap
+    let bs = &pattern.bs;
+    pattern.rw.is_random() && (bs.read != bs.write || bs.write != bs.trim) && !pattern.norandommap
 }
 
 /// Whether a rate in I/Os per second applies to blocks of different sizes.
@@ -59,6 +57,52 @@ pub(super) fn limits_ios_of_different_sizes(job: &ResolvedJob) -> bool {
     is_limited(rw.reads(), &bs.read, rate.read)
         || is_limited(rw.writes(), &bs.write, rate.write)
         || is_limited(rw.trims(), &bs.trim, rate.trim)
+}
+
+pub(super) fn has_multiple_files(job: &ResolvedJob) -> bool {
+    job.targets_of(0).count() > 1
+}
+
+pub(super) fn has_multiple_passes(job: &ResolvedJob) -> bool {
+    job.timing.time_based || job.timing.io_size > region(job)
+}
+
+/// Whether a percentage refers to a file that does not have its final size yet.
+pub(super) fn computes_percentages_of_new_size(requested: &Job, job: &ResolvedJob) -> bool {
+    let extents = [
+        &requested.size,
+        &requested.offset,
+        &requested.offset_increment,
+    ];
+    let is_percent = |extent: &&Option<Extent>| matches!(extent, Some(Extent::Percent(_)));
+    let mut targets = job.targets.iter();
+    extents.iter().any(is_percent) && targets.any(|target| target.layout_offset.is_some())
+}
+
+pub(super) fn shares_formatted_names(requested: &Job, job: &ResolvedJob) -> bool {
+    let format = requested.filename_format.as_ref();
+    job.numjobs > 1 && format.is_some_and(|format| !format.contains("$jobnum"))
+}
+
+/// Whether the last zone is cut off, or zones do not consist of whole blocks.
+pub(super) fn wraps_within_zones(job: &ResolvedJob) -> bool {
+    job.pattern.zones.is_some_and(|zones| {
+        let stride = (zones.range + zones.skip).max(1);
+        !region(job).is_multiple_of(stride) || !zones.size.is_multiple_of(smallest_block(job))
+    })
+}
+
+/// Whether the job reads blocks that layout allocates without writing them.
+pub(super) fn reads_allocated_blocks(job: &ResolvedJob) -> bool {
+    let mut targets = job.targets.iter();
+    job.target.fallocate != Fallocate::Written
+        && job.pattern.rw.reads()
+        && targets.any(|target| target.kind == TargetKind::File && target.layout_offset.is_some())
+}
+
+pub(super) fn spins_for_the_whole_pause(requested: &Job, job: &ResolvedJob) -> bool {
+    let pause_us = job.timing.thinktime_us;
+    pause_us > 0 && requested.thinktime_spin().0 >= pause_us
 }
 
 pub(super) fn writes_instead_of_allocating(job: &ResolvedJob) -> bool {
@@ -155,11 +199,25 @@ pub(super) fn truncates_last_block(requested: &Job, job: &ResolvedJob) -> bool {
     let Some(size) = requested.size.and_then(Extent::bytes) else {
         return false;
     };
-    let is_laid_out = job
-        .targets
-        .iter()
-        .any(|target| target.layout_offset.is_some());
+    let is_laid_out = job.target.file_append
+        || job
+            .targets
+            .iter()
+            .any(|target| target.layout_offset.is_some());
     is_laid_out && requested.filesize.is_none() && !size.is_multiple_of(smallest_block(job))
+}
+
+/// Whether the requested size is not a multiple of the block size.
+pub(super) fn has_partial_block(requested: &Job, job: &ResolvedJob) -> bool {
+    let size = requested.size.and_then(Extent::bytes);
+    size.is_some_and(|size| !size.is_multiple_of(smallest_block(job)))
+}
+
+/// Whether the files' shares of the requested size are not multiples of the block size.
+pub(super) fn divides_size_unevenly(requested: &Job, job: &ResolvedJob) -> bool {
+    let files = job.targets_of(0).count() as u64;
+    let size = requested.size.and_then(Extent::bytes);
+    files > 1 && size.is_some_and(|size| !size.is_multiple_of(files * smallest_block(job)))
 }
 
 fn smallest_block(job: &ResolvedJob) -> u64 {
