@@ -33,7 +33,7 @@ const newRun = createRoute({
 const runs = createRoute({
   ...at('/runs'),
   validateSearch: (search: Raw) => only(search, 'q', 'sort', 'order', 'columns'),
-  component: lazyPage(() => import('../pages/history/page'), 'HistoryPage'),
+  component: lazyPage(() => import('../pages/runs/page'), 'RunsPage'),
 });
 const run = createRoute({
   ...at('/runs/$n'),

@@ -6,7 +6,8 @@ import type { StepStatistics } from '../api';
 import { latency, rate, shortCount, text } from '../model/format/numbers';
 import { dashPattern, lineStyle } from '../model/series/line-style';
 import { type SweepAxis, type SweepLine, type SweepMetric, sweepLines } from '../model/study/sweep';
-import { BINARY_AXIS, categoryOptions, token, valueAxis, withAlpha } from './chart-js';
+import { BINARY_AXIS } from './byte-axis';
+import { categoryOptions, token, valueAxis, withAlpha } from './chart-js';
 import { PlotCard } from './plot-card';
 
 const TITLES: Record<SweepMetric, string> = {

@@ -2,17 +2,9 @@
 import type { Chart, ChartOptions } from 'chart.js';
 import type { AnnotationOptions } from 'chartjs-plugin-annotation';
 import { type Dash, dashPattern } from '../model/series/line-style';
+import { BINARY_AXIS, BINARY_LOG_AXIS } from './byte-axis';
 import type { ChartGroup, Range } from './chart-group';
-import {
-  BINARY_AXIS,
-  BINARY_LOG_AXIS,
-  COMMON,
-  TIME_AXIS_MARGIN,
-  timeAxis,
-  token,
-  valueAxis,
-  withAlpha,
-} from './chart-js';
+import { COMMON, TIME_AXIS_MARGIN, timeAxis, token, valueAxis, withAlpha } from './chart-js';
 import type { Panel, Scale } from './panels';
 
 type ChartPanel = Omit<Panel, 'lines'>;

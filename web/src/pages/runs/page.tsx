@@ -21,13 +21,13 @@ import { FirstVisit } from './first-visit';
 import { ImportResultButton } from './import-result';
 import { useSelection } from './use-selection';
 import { ViewMenu } from './views';
-import './history.css';
+import './runs.css';
 
 // Loaded on demand: an empty list does not need it.
 const RunTable = lazy(() => import('./table'));
 const route = getRouteApi('/runs');
 
-export function HistoryPage() {
+export function RunsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const filter: RunFilter = {

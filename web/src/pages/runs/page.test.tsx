@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { RunSummary } from '../../api';
 import { summaryOf } from '../../model/fixtures/summary';
 import { ErrorResponse, serve, showPage } from '../../test-page';
-import { HistoryPage } from './page';
+import { RunsPage } from './page';
 
 const run = (number: number, change: Partial<RunSummary> = {}) =>
   summaryOf(number, {
@@ -31,7 +31,7 @@ it('shows a run with its verdict as text', async () => {
     run(3),
     run(2, { status: 'failed', iops: null, verdict_class: null, reason: 'no io_uring' }),
   ]);
-  showPage(HistoryPage, '/runs');
+  showPage(RunsPage, '/runs');
   const row = (await screen.findByRole('link', { name: 'run 3' })).closest('tr');
   expect(row?.textContent?.replaceAll('\u00a0', ' ')).toMatch(
     /3run 3 ?DonePage cache.*randread4k8187\.9 k343 MiB\/s1\.21 ms/,
@@ -42,7 +42,7 @@ it('shows a run with its verdict as text', async () => {
 it('marks a damaged run instead of showing its verdict', async () => {
   const nothing = { iops: null, bytes_per_second: null, verdict_class: null };
   respond([run(3), run(2, { damaged: true, ...nothing })]);
-  showPage(HistoryPage, '/runs');
+  showPage(RunsPage, '/runs');
   const badge = await screen.findByText('Damaged');
   expect(badge).toHaveAttribute(
     'title',
@@ -58,14 +58,14 @@ it('offers to clear a filter that the server rejects', async () => {
   const detail = 'Unknown filter key `zzz`.';
   const problem = { title: 'Bad Request', code: 'invalid', detail, errors: [{ detail }] };
   serve({ 'GET /api/v1/runs': new ErrorResponse(422, problem) });
-  const { router } = showPage(HistoryPage, '/runs', '/runs?q=zzz:1');
+  const { router } = showPage(RunsPage, '/runs', '/runs?q=zzz:1');
   await userEvent.click(await screen.findByRole('button', { name: 'Clear filter' }));
   await waitFor(() => expect(router.state.location.searchStr).toBe(''));
 });
 
 it('filters and sorts on the server, and keeps both in the URL', async () => {
   const calls = respond([run(3)]);
-  const { router } = showPage(HistoryPage, '/runs');
+  const { router } = showPage(RunsPage, '/runs');
   await userEvent.click(await screen.findByRole('button', { name: 'IOPS' }));
   await userEvent.type(screen.getByRole('searchbox', { name: 'Filter runs' }), 'rw:randread');
   await waitFor(() =>
@@ -82,7 +82,7 @@ it('filters and sorts on the server, and keeps both in the URL', async () => {
 
 it('keeps a space between words, and follows URL changes', async () => {
   respond([run(3)]);
-  const { router } = showPage(HistoryPage, '/runs');
+  const { router } = showPage(RunsPage, '/runs');
   const field = await screen.findByRole('searchbox', { name: 'Filter runs' });
   await userEvent.type(field, 'my ');
   await waitFor(() => expect(router.state.location.searchStr).toBe('?q=my'));
@@ -95,7 +95,7 @@ it('keeps a space between words, and follows URL changes', async () => {
 
 it('compares two to eight selected runs', async () => {
   respond([run(3), run(2), run(1)]);
-  showPage(HistoryPage, '/runs');
+  showPage(RunsPage, '/runs');
   await userEvent.click(await screen.findByRole('checkbox', { name: 'Select run 3' }));
   expect(screen.getByText('Select 2 to 8 runs to compare')).toBeVisible();
   await userEvent.click(screen.getByRole('checkbox', { name: 'Select run 1' }));
@@ -108,7 +108,7 @@ it('compares two to eight selected runs', async () => {
 it('keeps selected runs that are not loaded after the sort order changes', async () => {
   let listed = [run(3), run(2), run(1)];
   serve({ 'GET /api/v1/runs': () => ({ runs: listed, next_cursor: null, total: 3 }) });
-  showPage(HistoryPage, '/runs');
+  showPage(RunsPage, '/runs');
   await userEvent.click(await screen.findByRole('checkbox', { name: 'Select run 3' }));
   await userEvent.click(screen.getByRole('checkbox', { name: 'Select run 1' }));
   listed = [run(2), run(1)];
@@ -127,7 +127,7 @@ it('keeps selected runs that are not loaded after the sort order changes', async
 
 it('clears the selection when the filter changes', async () => {
   respond([run(3), run(2)]);
-  showPage(HistoryPage, '/runs');
+  showPage(RunsPage, '/runs');
   await userEvent.click(await screen.findByRole('checkbox', { name: 'Select run 3' }));
   expect(screen.getByText('1 selected')).toBeVisible();
   await userEvent.type(screen.getByRole('searchbox', { name: 'Filter runs' }), 'host:other');
@@ -156,7 +156,7 @@ describe('shift-click', () => {
         total: runs.length,
       }),
     });
-    const { client } = showPage(HistoryPage, '/runs');
+    const { client } = showPage(RunsPage, '/runs');
     await userEvent.click(await box(2));
     runs = listed;
     await act(() => client.invalidateQueries());
@@ -171,7 +171,7 @@ describe('shift-click', () => {
 
 it('offers the demo when there are no runs, and starts it', async () => {
   const calls = respond([]);
-  const { router } = showPage(HistoryPage, '/runs');
+  const { router } = showPage(RunsPage, '/runs');
   await userEvent.click(await screen.findByRole('button', { name: 'Run the 10-second demo' }));
   await waitFor(() => expect(router.state.location.pathname).toBe('/runs/1'));
   expect(calls.find(({ call }) => call.startsWith('POST'))?.body).toMatchObject({
@@ -182,6 +182,6 @@ it('offers the demo when there are no runs, and starts it', async () => {
 
 it('explains the filter when nothing matches', async () => {
   respond([]);
-  showPage(HistoryPage, '/runs', '/runs?q=nothing');
+  showPage(RunsPage, '/runs', '/runs?q=nothing');
   expect(await screen.findByText('No matching runs')).toBeVisible();
 });
