@@ -116,7 +116,7 @@ const MODIFIERS: Record<ModifierKind, (modifier: Modifier) => string> = {
   merged: ({ factor }) => `merged ${times(factor)}`,
   split: ({ factor }) => `split ${times(factor)}`,
   amplified: ({ factor }) => `amplified ${times(factor)}`,
-  deferred: (modifier) => `${size(modifier.bytes)} not yet written`,
+  deferred: (modifier) => `${size(modifier.bytes)} went only to memory`,
   foreign: (modifier) => `${size(modifier.bytes)} by other programs`,
 };
 
