@@ -30,7 +30,8 @@ truth:
 	@tools/prerequisites test
 	@TMPDIR=$(CURDIR)/target/tmp cargo test --locked --workspace --test truth -- --ignored --nocapture
 
-# Run all cases in user-mode Linux: device-mapper, md, control groups, and 100 power cuts. Takes about 20 minutes.
+# Run all cases in user-mode Linux: device-mapper, md, control groups, and 100 power cuts. Takes
+# about 20 minutes.
 lab: export TMPDIR := $(CURDIR)/target/tmp
 lab: export LEADLINE_POWER_CUTS ?= 100
 lab:

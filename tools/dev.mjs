@@ -6,7 +6,7 @@ import { watch } from 'node:fs';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..');
-const WATCHED = ['protocol/src', 'runner/src', 'server/src', 'migrations'];
+const WATCHED = ['protocol/src', 'stats/src', 'compare/src', 'export/src', 'runner/src', 'server/src', 'migrations'];
 const LISTEN = process.env.LEADLINE_LISTEN ?? '127.0.0.1:7070';
 /** Delay before a rebuild, because editors save a file in multiple steps. */
 const DEBOUNCE_MS = 150;

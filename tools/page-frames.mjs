@@ -1,6 +1,6 @@
-// Frame times and JavaScript heap of two pages. Frame times are the intervals between
-// requestAnimationFrame callbacks in headless Chromium, which renders in software. The heap is
-// measured after a garbage collection.
+// Measures the frame times and the JavaScript heap of two pages. Frame times are the intervals
+// between requestAnimationFrame callbacks in headless Chromium, which renders in software. The heap
+// is measured after a garbage collection.
 //
 //     node tools/page-frames.mjs URL TOKEN RUN [seconds]
 //     node tools/page-frames.mjs URL TOKEN editor [seconds] [lines]

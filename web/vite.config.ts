@@ -109,7 +109,7 @@ export default defineConfig({
       },
     },
   },
-  server: { proxy: { '/api': { target: server, ws: true }, '/login': server } },
+  server: { proxy: { '/api': { target: server, ws: true }, '/login': { target: server } } },
   test: {
     // Long enough for slow machines. No test depends on wall-clock time.
     testTimeout: 30_000,

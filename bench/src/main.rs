@@ -2,9 +2,9 @@
 //! rounds.
 //!
 //! A short pre-pass finds the best options of each contender for a cell. Each round then runs every
-//! contender once, in random order, pinned to one CPU. The result is the median of the per-round
-//! ratios with its interval. Results are written to `target/bench/CELL.json` and
-//! `target/bench/table.md`.
+//! contender once, in random order, pinned to one CPU unless the cell has multiple jobs. The result
+//! is the median of the per-round ratios with its interval. Results are written to
+//! `target/bench/CELL.json` and `target/bench/table.md`.
 
 // A binary has no public interface.
 #![allow(unreachable_pub)]

@@ -21,7 +21,7 @@ pub fn job(run: &ComparedRun) -> Option<String> {
     (!run.resolved.is_empty()).then(|| digest(&job_facts(run)))
 }
 
-/// Fingerprint of the hardware, kernel, and the storage below the targets; `None` without host
+/// Fingerprint of the hardware, the kernel and the storage below the targets; `None` without host
 /// facts.
 pub fn host(run: &ComparedRun) -> Option<String> {
     run.host?;

@@ -16,7 +16,8 @@ pub fn gate_obstacle(groups: &[Group; 2]) -> Option<String> {
         .count();
     if active > 0 {
         let runs = plural(active as u64, "run");
-        return Some(format!("{runs} of these groups have not ended."));
+        let verb = if active == 1 { "has" } else { "have" };
+        return Some(format!("{runs} in these groups {verb} not ended."));
     }
     layers::source_difference(groups)
 }

@@ -23,7 +23,7 @@ pub(crate) fn obstacle(metric: &Metric, a: &Group, b: &Group) -> Option<String> 
     let share = submission_share(metric, completion).unwrap_or(1.0);
     (share > MAX_SUBMISSION_SHARE).then(|| {
         format!(
-            "{} has percentiles of lat, but {} of clat, which excludes submission ({:.0} % of lat).",
+            "{} has percentiles of lat, but {} has percentiles of clat, which excludes submission ({:.0} % of lat).",
             quoted(&total.label),
             quoted(&completion.label),
             100.0 * share

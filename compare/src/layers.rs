@@ -112,8 +112,8 @@ fn majority_verdict<'a>(group: &'a Group<'a>, direction: Direction) -> Option<&'
         .max_by_key(|verdict| count(verdict))
 }
 
-/// Returns `#1 was served by the device, #2, #3 by memory`, in group order. If the runs of a group
-/// were served by different layers, they are listed individually.
+/// Returns text such as `#1 was served by the device, #2, #3 by memory`, in group order. If the
+/// runs of a group were served by different layers, they are listed individually.
 fn different_layers(groups: &[Group], direction: Direction) -> Option<String> {
     let mut layers: Vec<(&str, Vec<&str>)> = Vec::new();
     for (label, layer) in groups

@@ -3,7 +3,7 @@
 use crate::group::ComparedRun;
 use leadline_protocol::status::RunStatus;
 
-/// A run of a procedure. Slices are in the order that the procedure defines.
+/// A run of a procedure. In slices, runs are in the order that the procedure defines.
 #[derive(Clone, Debug)]
 pub struct ProcedureRun<'a> {
     pub run: ComparedRun<'a>,

@@ -23,6 +23,7 @@ use crate::{
     },
 };
 use leadline_protocol::{
+    format::plural,
     status::RunStatus,
     study::snia::{
         SniaRun, SniaTest, SniaTestName,
@@ -139,7 +140,10 @@ fn sentence(test: &SniaTest, state: SniaState, rounds: &Rounds, window: Option<W
                 .into()
         }
         (SniaState::Incomplete | SniaState::Steady, _) => {
-            format!("The {title} ended after {complete} complete rounds without reaching steady state.")
+            format!(
+                "The {title} ended after {} without reaching steady state.",
+                plural(complete as u64, "complete round")
+            )
         }
     }
 }

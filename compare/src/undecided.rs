@@ -46,7 +46,7 @@ impl RepeatPrediction {
 }
 
 impl Undecided {
-    /// `None` if the spread is unknown.
+    /// `None` if the spread is unknown or too uncertain.
     pub(crate) fn prediction(&self) -> Option<RepeatPrediction> {
         let spread = self
             .spread

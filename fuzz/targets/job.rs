@@ -6,7 +6,7 @@ use leadline_protocol::{job::run_spec::parse_run, problem::Problem};
 use libfuzzer_sys::{fuzz_mutator, fuzz_target};
 use serde_json::{Value, json};
 
-/// Maximum number of listed problems: 100 per job, and 100 for the fields of the run.
+/// Upper bound for the number of listed problems.
 const MAX_PROBLEMS: usize = 64 * 100 + 100;
 
 fuzz_target!(|text: &str| {

@@ -14,7 +14,7 @@ use libfuzzer_sys::{fuzz_mutator, fuzz_target};
 use serde_json::{Value, json};
 
 /// Maximum number of runs: steps times repeats.
-const MAX_RUNS: usize = 256;
+const MAX_RUNS: usize = 1024;
 
 fuzz_target!(|text: &str| {
     let Ok(document) = serde_json::from_str::<Value>(text) else {

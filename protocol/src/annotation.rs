@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 /// A timestamped note on a run.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct Annotation {
-    /// Unique among all runs; never reused.
+    /// Unique across all runs; never reused.
     pub number: u64,
     /// Milliseconds since the start of the run, as in its events.
     pub t_ms: f64,

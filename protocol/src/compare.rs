@@ -105,7 +105,8 @@ pub struct ComparedGroup {
     pub obstacle: Option<String>,
 }
 
-/// A run in a comparison. If it has no report, all fields except `run` and `group` are null.
+/// A run in a comparison. If it has no report, `profiled` is false, and all other fields except
+/// `run` and `group` are null.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct ComparedRun {
     pub run: RunSummary,
@@ -209,7 +210,7 @@ named_enum! {
     pub enum ChangeVerdict {
         Better,
         Worse,
-        /// The change is smaller than the threshold.
+        /// The confidence interval of the change is within the threshold.
         Equivalent,
         /// There are too few runs, or their results vary too much.
         Undecided,
@@ -223,7 +224,7 @@ pub struct Difference {
     /// For example, `bs`, or `jobs[1].bs` for the second job.
     pub name: String,
     pub values: Vec<Option<String>>,
-    /// Whether it alone can change the results.
+    /// Whether this difference alone can change the results.
     pub is_harmful: bool,
 }
 

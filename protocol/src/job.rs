@@ -101,7 +101,7 @@ options! {
         offset: Extent [range::JSON_INTEGER] = "0",
         /// Added to the offset for each worker, so that workers use separate regions.
         offset_increment: Extent [range::JSON_INTEGER] = "0",
-        /// Alignment of offsets in percent. Default: block size.
+        /// Alignment of offsets given as a percentage. Default: block size.
         offset_align: Bytes [range::POSITIVE],
     }
     pattern {
@@ -155,7 +155,7 @@ options! {
         iodepth_batch_complete_min ["iodepth_batch_complete"]: u32 [range::POSITIVE_U32] = "1",
         /// Latency limit. Each worker searches for the highest queue depth, up to iodepth, at which latency_percentile percent of the I/Os stay below the limit, and then ends. A bare number is in microseconds; 0 disables it.
         latency_target: Micros [range::TIME] = "0",
-        /// Duration of the test of each queue depth. A bare number is in microseconds.
+        /// Duration of the test at each queue depth. A bare number is in microseconds.
         latency_window: Micros [range::TIME] = "0",
         /// Percentage of the I/Os that must stay below latency_target. At 100, a single slower I/O fails the test.
         latency_percentile: DecimalPercent = "100",
@@ -369,7 +369,7 @@ options! {
         create_serialize: bool,
         /// Maximum number of completions to process at once. No effect: all available completions are processed.
         iodepth_batch_complete_max: u32,
-        /// Use the same random values in every run. No effect: randseed applies to all of them.
+        /// Repeat all random values in every run. No effect: randseed and randrepeat apply to offsets, sizes and data.
         allrandrepeat: bool,
         /// Reduce clock readings. No effect: the clock is read once per batch.
         gtod_reduce: bool,
@@ -391,7 +391,7 @@ options! {
         percentile_list: Percentiles,
         /// Report disk I/O. Always on.
         disk_util: bool,
-        /// Write until no space is left. No effect: writes to a device stop at its end anyway, and a file needs a size, because part of the filesystem stays free.
+        /// Write until no space is left. No effect: writes to a device stop at its end anyway, and files require a size, so that part of the filesystem stays free.
         fill_device ["fill_fs"]: bool,
         /// Maximum number of open files per worker; must be at least the number of files, because a worker keeps all its files open.
         openfiles: u32,

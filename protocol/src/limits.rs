@@ -179,7 +179,7 @@ fn number(range: RangeInclusive<f64>) -> ObjectBuilder {
 }
 
 /// Matches a subset of the cron syntax: numbers, lists, `*` with steps, and nicknames, but not
-/// ranges or names of days.
+/// ranges, names, or days of the month above 28.
 fn cron_pattern() -> String {
     let field = |number: &str| {
         let item = format!(r"(\*(/[1-9])?|{number})");

@@ -36,8 +36,9 @@ pub enum SortOrder {
 #[into_params(parameter_in = Query)]
 pub struct RunQuery {
     /// Text in the name, target, tags or notes, and `key:value` terms. Keys: rw, bs, iodepth,
-    /// numjobs, status, verdict, mode, target, device, host, source, tag, name, study, step. `#12`
-    /// is a run number, `-term` excludes matching runs, and a quoted term is text.
+    /// numjobs, status, verdict, mode, target, device, host, source, tag, name, study, step, job
+    /// (job fingerprint). `#12` is a run number, `-term` excludes matching runs, and a quoted term
+    /// is text.
     pub q: Option<String>,
     /// Statuses, separated by commas.
     #[param(value_type = Option<Statuses>)]

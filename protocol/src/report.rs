@@ -105,7 +105,8 @@ pub struct Report {
     pub errors: ErrorReport,
     /// Time between the first I/O of the first worker and the first I/O of the last worker.
     pub start_skew_ns: Option<u64>,
-    /// Mean number of I/Os in flight: sum of all latencies / sum of the workers' measured times.
+    /// Mean number of I/Os in flight per worker: sum of all latencies / sum of the workers'
+    /// measured times.
     pub achieved_depth: Option<f64>,
     /// Where the result came from; absent if Leadline measured it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -152,7 +153,7 @@ impl Report {
         self.started_at_ms.saturating_add(self.duration_ms as u64)
     }
 
-    /// CPU time of the runner per I/O, in ns; `None` if either is missing.
+    /// CPU time of the runner per I/O, in ns; `None` if it is unknown or there was no I/O.
     pub fn cpu_ns_per_io(&self) -> Option<f64> {
         let reads_and_writes = self.read.ios.saturating_add(self.write.ios);
         let ios = reads_and_writes.saturating_add(self.trim.ios);
@@ -160,7 +161,8 @@ impl Report {
         (ios > 0).then(|| (cpu.user_ms + cpu.system_ms) * 1e6 / ios as f64)
     }
 
-    /// Device reads and writes per read or write of the run; `None` if either is missing.
+    /// Device reads and writes per read or write of the run; `None` if there are no device counters
+    /// or no reads or writes.
     pub fn device_ios_per_io(&self) -> Option<f64> {
         let ios = self.read.ios.saturating_add(self.write.ios);
         let device = &self.device.as_ref()?.counts;

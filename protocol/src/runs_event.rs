@@ -18,7 +18,7 @@ pub enum RunsEvent {
     StudyDeleted { number: u64 },
     /// The annotations of a run have changed.
     Annotations { run: u64 },
-    /// Number of active and queued runs. Sent first, after a heartbeat.
+    /// Number of active and queued runs. Also sent after the first heartbeat.
     Queue { running: u64, queued: u64 },
     /// The database has stopped or resumed accepting writes. Also sent after the first `queue`.
     /// Both fields are null if writes are accepted. Otherwise, active runs continue, and new runs

@@ -49,7 +49,8 @@ pub struct Sample {
     /// for runs recorded before it was introduced.
     #[serde(default)]
     pub gauge: Option<Gauge>,
-    /// Jobs with `steadystate_duration` for which a second ended in this window; absent if empty.
+    /// Jobs with `steadystate_duration` for which an interval ended since the previous sample;
+    /// absent if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steady_states: Vec<SteadyStateProgress>,
 }

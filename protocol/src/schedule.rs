@@ -84,7 +84,7 @@ pub struct Schedule {
 
 named_enum! {
     names: "snake_case";
-    /// Result of a due time.
+    /// Result of a scheduled start.
     pub enum StartResult {
         /// The run is about to be queued.
         Pending,

@@ -221,8 +221,9 @@ named_enum! {
 /// The newest group of a series compared with the baseline.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct SeriesState {
-    /// State of the headline metrics: `regressed` if one of them is, otherwise `improved` if one
-    /// is, `ok` if all are, and `undecided` otherwise.
+    /// `not_comparable` if the groups are not comparable. Otherwise, the state of the headline
+    /// metrics: `regressed` if one of them is, else `improved` if one is, `ok` if all are, and
+    /// `undecided` otherwise.
     pub state: TrendState,
     /// The result of the comparison as sentences, or why there is none.
     pub reason: String,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
-/// Null for a direction without I/O.
+/// Verdicts by direction; null for a direction without I/O.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, ToSchema)]
 pub struct Verdicts {
     pub read: Option<Verdict>,

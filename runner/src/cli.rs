@@ -169,7 +169,7 @@ pub fn from_arguments() -> Cli {
     Cli::parse_from(arguments)
 }
 
-/// How long the process waits before exiting if files are still being restored after a stop.
+/// Maximum time that the process waits before exiting if files are still being restored.
 const EXIT_GRACE: Duration = Duration::from_millis(300);
 
 /// Runs a command and returns the exit code.

@@ -1,10 +1,10 @@
-//! Imports jobs written for other tools: fio job files, and fio and diskspd commands.
-//! Nothing is executed, no file is read, and facts about the host are passed as arguments.
+//! Imports fio job files, fio and diskspd commands, and Leadline's own JSON. Nothing is executed,
+//! no file is read, and facts about the host are passed as arguments.
 //!
-//! - `detect`, `programs`: the dialect in which the text is written
-//! - `job_file`, `shell`, `assignment`, `prompt`, `command`, `command_arguments`,
-//!   `command_options`: text to `section`s with options; `substitute`, `expression`: variables and
-//!   arithmetic
+//! - `detect`: the dialect in which the text is written
+//! - `job_file`, `shell`, `assignment`, `prompt`, `programs`, `command`, `command_arguments`,
+//!   `command_files`, `command_options`: text to `section`s with options; `substitute`,
+//!   `expression`: variables and arithmetic
 //! - `diskspd`: diskspd flags to fio options
 //! - `options`, `option_value`, `value`, `engines`, `overridden`: a job's options, parsed as in
 //!   fio; `option_notes`, `misread_values`: notes about these options
@@ -163,7 +163,7 @@ fn read(
     notes: &mut Notes<'_>,
 ) -> Vec<Command> {
     let mut variables = request.variables.clone().unwrap_or_default();
-    // A value must not span multiple lines.
+    // Ignore values with control characters, such as line breaks.
     variables.retain(|_, value| !value.contains(char::is_control));
     let variables = &variables;
     if dialect == Dialect::FioJobFile {
@@ -220,7 +220,7 @@ fn read(
     commands_read
 }
 
-/// Reports that the text has more commands than a study can have steps.
+/// Returns true and adds an error if the text has more commands than a study can have steps.
 fn too_many_commands(count: usize, span: &Span, notes: &mut Notes<'_>) -> bool {
     if count == MAX_COMMANDS {
         let sentence = format!("The text contains more than {MAX_COMMANDS} commands.");
@@ -256,7 +256,7 @@ pub fn fio_view(request: &ImportRequest, host: &HostFacts<'_>) -> Value {
     serde_json::json!({"jobs": jobs, "order": order})
 }
 
-/// A Leadline job or study.
+/// Imports a Leadline job or study.
 fn json(text: &str, mut notes: Notes<'_>) -> Import {
     let document = match parse_document(text.as_bytes()) {
         Ok(document) => document,

@@ -56,7 +56,7 @@ pub fn resolve(run: &RunSpec, host: &dyn HostView) -> Plan {
     resolve_after(&ProjectedFiles::default(), run, host)
 }
 
-/// Plans a run in a study whose earlier steps left `files` on the host.
+/// Plans a run in a study whose earlier steps leave `files` on the host.
 pub(crate) fn resolve_after(files: &ProjectedFiles, run: &RunSpec, host: &dyn HostView) -> Plan {
     let mut issues = Issues::default();
     let mut indexed_jobs = resolve_jobs(files, run, host, &mut issues);

@@ -392,7 +392,7 @@ fn output_does_not_replace_other_files() {
     assert_eq!(fs::read(&image).unwrap(), [0; 4096]);
 }
 
-/// In this case, fio reports the I/Os of the ramp.
+/// The runner reports that nothing was measured; fio reports the I/Os of the ramp.
 #[test]
 fn jobs_that_end_during_the_ramp_are_reported() {
     let programs = Programs::new();

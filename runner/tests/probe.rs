@@ -162,7 +162,7 @@ fn missing_counters_have_a_reason() {
     );
 }
 
-/// Measures the cost quoted in `probes.rs`. Ignored because it depends on the host's load.
+/// Measures the time per reading of one device. Ignored because it depends on the host's load.
 #[test]
 #[ignore = "a measurement: cargo test -p leadline-runner --test probe -- --ignored --nocapture"]
 fn reading_cost() {

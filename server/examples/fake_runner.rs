@@ -35,7 +35,7 @@ use std::{
 };
 use tokio::signal::unix::{SignalKind, signal};
 
-/// Number of samples before a crash or an invalid event.
+/// Number of samples before a crash, an invalid event or a stall.
 const SAMPLES_BEFORE_FAULT: u64 = 5;
 const DEFAULT_RUNTIME: Duration = Duration::from_millis(300);
 

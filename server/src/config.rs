@@ -30,7 +30,7 @@ const MIN_TOKEN: usize = 16;
 
 #[derive(Args, Clone, Debug)]
 pub struct DataDir {
-    /// Directory for the database, the token and the default targets
+    /// Directory for the database, the token and the default target root
     #[arg(
         id = "data_dir",
         long = "data-dir",
@@ -43,7 +43,7 @@ pub struct DataDir {
 
 #[derive(Args, Clone, Debug)]
 pub struct Config {
-    /// Address and port to listen on; if in use, the next free port
+    /// Address and port to listen on; if the port is in use, the next free one is used
     #[arg(
         long,
         env = "LEADLINE_LISTEN",

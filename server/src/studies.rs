@@ -1,6 +1,6 @@
 //! Studies, which are sets of runs that are submitted together and executed in order. All runs in a
-//! study are queued immediately, and a shared lock keeps them in order. The status of a study is
-//! not stored; it is derived from its runs.
+//! study are queued immediately, except those that a procedure adds later, and a shared lock keeps
+//! them in order. The status of a study is not stored; it is derived from its runs.
 
 pub(crate) mod cancel;
 pub(crate) mod cleanup;

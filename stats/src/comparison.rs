@@ -19,7 +19,7 @@ pub enum Better {
 pub enum Design {
     /// Each block has one run of each group, in random order.
     Paired,
-    /// Two groups of the same size.
+    /// Two independent groups of runs.
     Unpaired,
 }
 
@@ -78,7 +78,7 @@ pub enum NoRatio {
     Empty,
     /// There are too many values to compute the exact distributions.
     TooMany,
-    /// A value is zero, negative or not a number, so it has no logarithm.
+    /// A value is zero, negative, infinite or not a number, so it has no finite logarithm.
     NotPositive,
 }
 
@@ -169,7 +169,8 @@ impl Ratio {
             return Verdict::Equivalent;
         }
         let is_significant = adjusted_p <= 1.0 - confidence + PROBABILITY_ERROR;
-        // Otherwise, more runs could turn a small difference from worse into equivalent.
+        // The estimate must be beyond the threshold: otherwise, more runs could turn a small
+        // difference from worse into equivalent.
         let is_higher = low > 1.0 && value >= threshold;
         let is_lower = high < 1.0 && value <= 1.0 / threshold;
         if !is_significant || !(is_higher || is_lower) {

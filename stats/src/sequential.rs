@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn every_look_can_find_a_difference() {
         assert_eq!(first_look(5, Design::Paired, 1), None);
-        // 2 / 2^8 = 0.78 % of 5 % · (8 / 20)² = 0.8 %.
+        // The smallest p-value of 8 pairs, 2 / 2^8 = 0.78 %, is below 5 % · (8 / 20)² = 0.8 %.
         assert_eq!(first_look(20, Design::Paired, 1), Some(8));
         for metrics in 1..=6 {
             for last in 8..=50 {

@@ -1,12 +1,13 @@
-//! Steady-state criteria for the rounds of a study (SNIA) and for the seconds of a run (fio).
+//! Steady-state criteria for the rounds of a study (SNIA) and for the intervals of a run (fio).
 //!
 //! SNIA Solid State Storage Performance Test Specification 2.0.2, definition 2.1.24: within the
 //! measurement window of five rounds, the range of the values is at most 20 % of their average, and
 //! the range of the best linear fit is at most 10 % of the average. The fit over five rounds has
 //! its extremes at the first and last rounds, so its range is |slope| · 4.
 //!
-//! fio, option `steadystate` (HOWTO and steadystate.c): over the last `ss_dur` seconds, the slope
-//! of the least-squares line (per second) or the largest deviation from the mean is below a limit.
+//! fio, option `steadystate` (HOWTO and steadystate.c): over the intervals of the last `ss_dur`
+//! seconds, the slope of the least-squares line (per interval) or the largest deviation from the
+//! mean is below a limit. An interval is one second by default (`ss_interval`).
 
 use serde::{Deserialize, Serialize};
 
@@ -79,13 +80,13 @@ pub fn first_steady(variables: &[&[f64]]) -> Option<usize> {
         .map(|end| end - WINDOW)
 }
 
-/// A fio criterion. Each applies to IOPS or bandwidth.
+/// A fio criterion. Each applies to IOPS, bandwidth or latency.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Criterion {
-    /// `iops` and `bw`: largest deviation of any second from the mean of the window.
+    /// `iops`, `bw` and `lat`: largest deviation of any interval from the mean of the window.
     Deviation,
-    /// `iops_slope` and `bw_slope`: slope of the least-squares line, per second.
+    /// `iops_slope`, `bw_slope` and `lat_slope`: slope of the least-squares line, per interval.
     Slope,
 }
 
@@ -99,19 +100,20 @@ pub enum Limit {
     Percent(f64),
 }
 
-/// Statistics of the last `ss_dur` seconds of a job.
+/// Statistics of the intervals in the last `ss_dur` seconds of a job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SecondsWindow {
     pub mean: f64,
-    /// Largest distance of any second from the mean.
+    /// Largest distance of any interval from the mean.
     pub max_deviation: f64,
-    /// Slope of the least-squares line, per second; 0 for a single second.
+    /// Slope of the least-squares line, per interval; 0 for a single interval.
     pub slope: f64,
     has_slope: bool,
 }
 
 impl SecondsWindow {
-    /// `seconds`: IOPS or bandwidth of each second in the window. Returns `None` if it is empty.
+    /// `seconds`: IOPS, bandwidth or mean latency of each interval in the window. Returns `None` if
+    /// it is empty.
     pub fn new(seconds: &[f64]) -> Option<Self> {
         let mean = seconds.iter().sum::<f64>() / seconds.len() as f64;
         let deviations = seconds.iter().map(|value| (value - mean).abs());
@@ -124,7 +126,7 @@ impl SecondsWindow {
     }
 
     /// Returns the value of a criterion, in the unit of the limit. Returns `None` if it is
-    /// undefined, such as a percentage of a mean of 0, or the slope of a single second.
+    /// undefined, such as a percentage of a mean of 0, or the slope of a single interval.
     pub fn value(&self, criterion: Criterion, limit: Limit) -> Option<f64> {
         let value = match criterion {
             Criterion::Slope => self.has_slope.then_some(self.slope)?,
@@ -189,8 +191,8 @@ mod tests {
     #[test]
     fn both_excursions_must_be_within_their_limits() {
         let is_steady = |rounds: &[f64]| last_window(rounds).expect("rounds").is_steady();
-        // The average is 100, and the range of the fit is only 4 %. The range of the values is first
-        // exactly 20 %, then above it.
+        // The average is 100, and the range of the fit is only 4 %. The range of the values is
+        // first exactly 20 %, then above it.
         assert!(is_steady(&[100.0, 110.0, 90.0, 100.0, 100.0]));
         assert!(!is_steady(&[100.0, 110.2, 89.8, 100.0, 100.0]));
         // On a straight line, the range of the values is the range of the fit: exactly 10 %, then

@@ -13,7 +13,7 @@ export function importGraph(folder, exports = {}) {
   const modules = new Map();
   for (const { path, text } of sources(folder, ['.rs'])) {
     const name = path.slice(folder.length + 1, -'.rs'.length);
-    modules.set(name === 'main' || name === 'lib' ? name : name, { path, code: stripTestCode(text) });
+    modules.set(name, { path, code: stripTestCode(text) });
   }
   for (const name of modules.keys()) if (isTest(name, modules)) modules.delete(name);
   for (const [name, module] of modules) {

@@ -161,7 +161,7 @@ for (const tried of CASES)
     for (const option of tried.removed ?? []) expect(job).not.toHaveProperty(option);
   });
 
-/** Runs a program as root. Skips the test if not running as root. */
+/** Runs a program that requires root. Skips the test if the program fails. */
 function tryCommand(...[program = '', ...parameters]: string[]): string {
   try {
     return execFileSync(program, parameters, { encoding: 'utf8', stdio: 'pipe' }).trim();
@@ -267,7 +267,7 @@ test('compressed: Rerun with incompressible data', async ({ signedIn: page, serv
     if (!finding) throw new Error('the compressed file was not reported');
     const button = 'Rerun with incompressible data';
     const job = await clickRerun(page, server, { number, finding, button });
-    // Before it is read, the file is overwritten with incompressible data.
+    // The file is overwritten with incompressible data before it is read.
     expect(job).toMatchObject({ refill_buffers: 1, file_state: 'written', rw: 'read' });
   });
 });

@@ -105,7 +105,7 @@ const LONG = Array.from({ length: 60 }, (_, job) =>
 
 test('a long job file and its form stay in sync', async ({ signedIn: page, server }) => {
   const { text } = await open(page, server.url);
-  // `fill` inserts lines one by one, so the text is inserted in one step.
+  // Insert the text in one step, because `fill` would insert the lines one by one.
   await text.evaluate((area: HTMLTextAreaElement, value) => {
     area.select();
     area.setRangeText(value);

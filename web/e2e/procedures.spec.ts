@@ -44,7 +44,7 @@ test('a load curve shows its rates and ends before exceeding the maximum bytes w
   await expect(page.getByText(/Not run: 4\sk IOPS/)).toBeVisible();
   const rates = page.getByRole('region', { name: /^Rates/ });
   await expect(rates.getByRole('rowheader').first()).toContainText(/1(,000|\sk)/);
-  await expect(page.getByRole('img', { name: 'Achieved by offered IOPS' })).toBeVisible();
+  await expect(page.getByRole('img', { name: 'Achieved vs. offered IOPS' })).toBeVisible();
   expect(await findViolations(page)).toEqual([]);
 });
 

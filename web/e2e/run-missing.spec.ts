@@ -14,7 +14,7 @@ test('a deleted run does not prevent comparing the others', async ({ signedIn: p
   await expect(page.getByRole('img', { name: /^Depth gauge/ })).toHaveCount(2);
   await page.getByRole('button', { name: 'Set as baseline' }).click();
   await expect(page).toHaveURL(new RegExp(`baseline=${two}`));
-  await page.getByRole('button', { name: 'Remove from the link' }).click();
+  await page.getByRole('button', { name: 'Remove from comparison' }).click();
   await expect(page).toHaveURL(new RegExp(`runs=${one},${two}&`));
   await expect(page.getByRole('alert')).toBeHidden();
 

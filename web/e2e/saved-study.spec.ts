@@ -82,7 +82,7 @@ test('a saved sweep opens offline, and its charts are saved as images', async ({
       'IOPS by iodepth',
       'p99 latency by iodepth (log)',
       'Bandwidth by iodepth',
-      'p99 latency by IOPS (log)',
+      'p99 latency vs. IOPS (log)',
     ];
     for (const title of titles) {
       await page.getByRole('button', { name: `Chart options: ${title}`, exact: true }).click();
@@ -108,6 +108,6 @@ test('a saved load curve opens offline', async ({ signedIn: page, server }) => {
   });
   await openSaved(page, server, n, async () => {
     await expect(page.getByRole('region', { name: /^Rates/ })).toBeVisible();
-    await expect(page.getByRole('img', { name: 'Achieved by offered IOPS' })).toBeVisible();
+    await expect(page.getByRole('img', { name: 'Achieved vs. offered IOPS' })).toBeVisible();
   });
 });

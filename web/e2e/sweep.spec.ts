@@ -11,7 +11,7 @@ test('a sweep is entered, runs, and shows its results', async ({ signedIn: page,
       '[null]\nioengine=null\nrw=randread\nbs=4k\nsize=1g\ndirect=1\nruntime=200ms\ntime_based',
     );
   await page.getByLabel('Repeats per step').fill('2');
-  await page.getByRole('button', { name: 'Add swept option' }).click();
+  await page.getByRole('button', { name: 'Add option to sweep' }).click();
   await page.getByLabel('Option 1', { exact: true }).fill('iodpeth');
   await page.getByLabel('Values of option 1').fill('1 2, 4');
   await expect(page.getByText('iodpeth is not an option.').first()).toBeVisible();
@@ -22,7 +22,7 @@ test('a sweep is entered, runs, and shows its results', async ({ signedIn: page,
   const table = page.getByRole('region', { name: /^Sweep medians.*scrollable$/ });
   await expect(table.getByRole('columnheader')).toHaveText(['iodepth', '1', '2', '4']);
   await expect(table.getByRole('cell').first()).toContainText(/\d/);
-  await expect(page.getByText(/^Highest IOPS with p99 of at most 1 ms: iodepth=/)).toBeVisible();
+  await expect(page.getByText(/^Highest IOPS with a p99 of at most 1 ms: iodepth=/)).toBeVisible();
   await expect(page.getByRole('img', { name: 'IOPS by iodepth' })).toBeVisible();
   await page.getByText('All 6 runs').click();
   await expect(page.getByRole('region', { name: /^Steps.*scrollable$/ })).toBeVisible();

@@ -1,6 +1,5 @@
 // Wherever pages show text from a run, hostile text must be rendered as plain text. The fixture
-// fails the test if the content security policy is violated. The file name makes it run after
-// journey.spec, which needs an empty history, and pages.spec, which opens run 1.
+// fails the test if the content security policy is violated.
 import { expect, shortRun, test } from './server';
 
 const ATTACK = '<img src=x onerror="window.attacked=1"><script>window.attacked=1</script>';

@@ -60,7 +60,7 @@ test('a warm cache: gauge, verdict, counters, and the direct rerun', async ({
   );
 
   await page.goto(`${server.url}/compare?runs=${number + 1},${number}`);
-  // The layers precede the answer, whose actions would repeat both runs.
+  // The notice about the layers precedes the answer, whose button would repeat both runs.
   await expect(page.locator('.notice').first()).toContainText(
     new RegExp(`#${number + 1} was served by the device( with foreign I/O)?, #${number} by memory`),
   );

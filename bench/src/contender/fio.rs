@@ -1,8 +1,8 @@
 //! Default fio and tuned fio. Like the runner, both record latencies and run with `invalidate=0`.
 //!
-//! Tuned fio allows repeating offsets, does not
-//! scramble write buffers, and uses a thread instead of a process. With io_uring, it also uses
-//! registered files, fixed buffers and the best of nine combinations of batch sizes.
+//! Tuned fio allows repeating offsets, does not scramble write buffers, uses a thread instead of a
+//! process, and uses the best of up to nine combinations of batch sizes. With io_uring, it also
+//! uses registered files and fixed buffers.
 
 use super::{Batch, Contender, Counts};
 use crate::{

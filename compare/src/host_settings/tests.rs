@@ -64,7 +64,7 @@ fn host() -> Value {
         "runner": "0.1.0", "absent": {}, "vulnerabilities": {"spectre_v2": "Mitigation: Retpolines; STIBP: disabled"}, "storage": storage()})
 }
 
-/// A run on a file of `device`.
+/// A run on a file on `device`.
 fn run(number: u64, host: Value, device: &str) -> Run {
     let target = json!({"path": "/data/file", "kind": "file", "length": 1048576, "existed": true, "layout_bytes": 0,
         "filesystem": "ext4", "device": device, "alignment": 512, "offset": 0, "size": 1048576, "worker": null});

@@ -34,7 +34,7 @@ pub(crate) struct Point {
     /// Backlog: number of I/Os that were due but not complete, at the start of the window and after
     /// each quarter.
     pub backlog: Vec<u64>,
-    /// Mean number of I/Os in flight, and the queue depth of all workers.
+    /// Mean number of I/Os in flight and queue depth, both per worker.
     pub in_flight: Option<(f64, f64)>,
     /// Mean latencies from the submission and from the intended start, in ns.
     pub latencies: Option<(f64, f64)>,

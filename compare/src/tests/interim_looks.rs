@@ -104,7 +104,7 @@ fn looks_use_their_own_confidence_level() {
 }
 
 #[test]
-fn incomparable_steps_are_not_decided() {
+fn steps_that_are_not_comparable_are_not_decided() {
     let until = until(&["read_iops"], 10);
     let (a, mut b) = (runs(&STEADY, 1), runs(&scaled(0.5), 101));
     b.iter_mut()

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashMap};
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// A run in a series. It has ended.
+/// A finished run in a series.
 #[derive(Clone, Debug)]
 pub struct SeriesRun {
     pub number: u64,

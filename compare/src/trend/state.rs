@@ -39,7 +39,8 @@ pub fn newest_group(points: &[Point], baseline: &[u64]) -> Result<Vec<u64>, Seri
     Ok(with_earlier_runs(runs, newest, points, baseline))
 }
 
-/// Adds the newest earlier runs outside studies on the same host.
+/// Adds the newest earlier runs outside studies, up to the first point with a different host or
+/// verdict.
 fn with_earlier_runs(
     mut runs: Vec<u64>,
     newest: &Point,

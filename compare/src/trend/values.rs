@@ -26,7 +26,7 @@ pub(crate) const DISTURBANCES: &[&str] = &[
 
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct RunValues {
-    /// Values of the metrics of comparisons, by name.
+    /// Values of the comparison metrics, by name.
     pub metrics: BTreeMap<String, f64>,
     /// Names of the metrics whose values are lower bounds.
     pub lower_bounds: Vec<String>,

@@ -11,8 +11,8 @@ const LAST_LIMIT_MS: u64 = 2000;
 /// As in fio, smaller percentages are rounded up to this value, so that rare I/Os remain visible.
 const MIN_PERCENTAGE: f64 = 0.01;
 
-/// Percentages of I/Os. Each entry counts the I/Os below its limit that are not counted by the
-/// previous entry. I/Os are counted by the midpoint of their bucket, which is up to 0.8 % off.
+/// Percentages of I/Os. Each entry counts the I/Os below its limit that no earlier entry counts.
+/// I/Os are counted by the midpoint of their bucket, which is up to 0.8 % off.
 pub(super) struct LatencyBins {
     pub(super) ns: [f64; 10],
     pub(super) us: [f64; 10],

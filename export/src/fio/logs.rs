@@ -27,7 +27,7 @@ pub enum LogKind {
     SubmissionLatency,
     /// Mean completion latency in ns. Not recorded in samples.
     CompletionLatency,
-    /// I/Os in each bucket of completion latency; from samples, of total latency.
+    /// Number of I/Os by completion latency; by total latency if derived from samples.
     LatencyHistogram,
 }
 

@@ -196,7 +196,10 @@ fn failed_ios(index: usize, job: &Value) -> Result<u64, ResultError> {
             .as_u64()
             .filter(|count| *count <= MAX_NUMBER)
             .ok_or_else(|| {
-                ResultError::invalid(format!("jobs[{index}].total_err"), "is not a count")
+                ResultError::invalid(
+                    format!("jobs[{index}].total_err"),
+                    "is not a non-negative integer",
+                )
             }),
     }
 }

@@ -84,7 +84,7 @@ pub(crate) fn parse_bytes(
             bytes.extend(string.bytes());
             rest
         } else if rest.starts_with('\'') {
-            return Err("patterns are not read from files".into());
+            return Err("a pattern file in single quotes is not supported".into());
         } else {
             number(rest, &mut bytes).ok_or_else(|| {
                 format!("`{text}` is not a pattern such as 0xdeadbeef, -12 or \"text\"")

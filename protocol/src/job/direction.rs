@@ -40,7 +40,7 @@ impl<T: FioValue + Clone> FioValue for PerDirection<T> {
         let parts: Vec<&str> = text.split(',').map(str::trim).collect();
         if parts.contains(&"") || parts.len() > 3 {
             return Err(format!(
-                "`{text}` is not `all`, `read,write` or `read,write,trim`"
+                "`{text}` must be one value, or values for read,write or read,write,trim"
             ));
         }
         let values = parts

@@ -44,7 +44,7 @@ impl FioValue for ErrorLists {
             return Err(format!("`{text}` has more than three lists"));
         }
         if parsed == Self::default() {
-            return Err("the value contains no errors".into());
+            return Err("the list is empty: use errors such as EIO or ENOSPC".into());
         }
         Ok(parsed)
     }

@@ -34,8 +34,9 @@ impl Job {
                 continue;
             }
             let Some(text) = option_text(name, value) else {
-                let detail = format!("{value} is not an option value.");
-                let remedy = "Use a number, a string such as \"4k\", true or false.";
+                let detail = format!("{value} is not a valid value for {name}.");
+                let remedy =
+                    "Use a number, or a string such as \"4k\"; flags also accept true and false.";
                 problems.push(Problem::invalid("bad_value", field, detail, remedy));
                 continue;
             };

@@ -82,7 +82,7 @@ pub const NICE: ValueRange = ValueRange::new(-20..=19);
 pub const PRIO: ValueRange = ValueRange::new(0..=7);
 pub const PRIO_HINT: ValueRange = ValueRange::new(0..=1023);
 pub const PRIOCLASS: ValueRange = ValueRange::new(0..=3);
-/// A run must stop within a second.
+/// A worker cannot stop while it polls, and a run must stop within a second.
 pub const SPIN: ValueRange = ValueRange::new(0..=SECOND);
 /// Bounds times so that their sums in ns do not overflow.
 pub const TIME: ValueRange = ValueRange::new(0..=365 * DAY);

@@ -47,8 +47,8 @@ impl VerifyPattern {
         }
     }
 
-    /// The offset that a block with this pattern was written to; `None` if the block does not
-    /// contain it.
+    /// The offset that a block with this pattern was written to; `None` if the pattern has no `%o`
+    /// or the block is too short.
     pub fn offset_in(&self, block: &[u8]) -> Option<u64> {
         let at = *self.offsets.first()?;
         let bytes = block.get(at..at + OFFSET_BYTES)?;

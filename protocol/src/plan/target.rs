@@ -12,7 +12,7 @@ pub enum TargetKind {
     Device,
     /// Regular file, attached to a temporary loop device.
     Loop,
-    /// No target (`ioengine=null`).
+    /// No target (`ioengine=null` or `io_uring_nop`).
     Null,
 }
 

@@ -86,7 +86,7 @@ pub struct TimingOptions {
 pub struct OverloadOptions {
     /// Limit for the number of due but incomplete I/Os of all workers.
     pub backlog: u64,
-    /// Time for which the number must exceed the limit.
+    /// Time for which the number must exceed the limit and grow.
     pub duration_ms: u64,
 }
 

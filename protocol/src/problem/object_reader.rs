@@ -8,8 +8,8 @@ const MIN_SIMILARITY: f64 = 0.8;
 /// Maximum length of an unknown name that is compared with the known names, in bytes. Comparing a
 /// 1 MB name with all options takes seconds.
 const MAX_MISSPELLED: usize = 64;
-/// Maximum number of problems listed per object. With more, the response would be longer than the
-/// request.
+/// Maximum number of problems listed for the unknown fields of an object, the options of a run, or
+/// the axes of a sweep. With more, the response would be longer than the request.
 pub(crate) const MAX_LISTED: usize = 100;
 
 /// Fields are removed as they are read; the rest are reported as unknown.
@@ -151,7 +151,7 @@ impl ObjectReader {
     }
 
     /// # Errors
-    /// All problems. Unknown fields come last; at most `MAX_LISTED` are listed.
+    /// All problems. Unknown fields come last; at most `MAX_LISTED` of them are listed.
     pub fn finish<T>(mut self, value: T) -> Result<T, Vec<Problem>> {
         for name in std::mem::take(&mut self.object).keys().take(MAX_LISTED) {
             let remedy = match closest(name, self.known.iter().copied()) {

@@ -63,7 +63,7 @@ pub fn growth(due: u64, backlog: &[u64]) -> Option<(i64, Growth)> {
         return Some((growth, Growth::Insignificant));
     }
     let rises = backlog.windows(2).filter(|pair| pair[1] > pair[0]);
-    // Growth mostly in the first quarter fills the pipeline and is not an overload.
+    // Growth mostly in the first quarter comes from filling the pipeline, not from an overload.
     let late = last.cast_signed() - quarter.cast_signed();
     let is_continuous = rises.count() >= MIN_RISES && 2 * late >= growth;
     let shape = if is_continuous {

@@ -4,7 +4,7 @@ use crate::{evidence::transition::Direction, verdict::StorageLayer};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Null for a direction without I/O or lookups.
+/// Estimates by direction; null for a direction without I/O or lookups.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct JobLayers {
     /// Memory page size on the host.

@@ -5,8 +5,8 @@ use utoipa::ToSchema;
 
 /// A run can only fail if a worker was stalled for more than this share of the measured window.
 pub const MAX_STALLED_SHARE: f64 = 0.1;
-/// If it was, the run fails if the stalls exceed this total or last until the end. Shorter stalls
-/// occur on busy but healthy disks.
+/// If the stalls exceed that share, the run fails if they also exceed this total or last until the
+/// end. Shorter stalls occur on busy but healthy disks.
 pub const MAX_STALLED_MS: f64 = 5_000.0;
 
 /// I/Os that had not completed at the end of the measured window.

@@ -104,10 +104,10 @@ pub struct Experiment {
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct SavedStudy {
     pub study: Study,
-    /// Null if the page of the study shows no comparison of its steps.
+    /// Null if the study page shows no comparison of the steps.
     pub comparison: Option<Comparison>,
     pub procedure: Option<ProcedureResults>,
-    /// The first run of each step; empty if the page of the study shows no depth gauges.
+    /// The first run of each step; empty if the study page shows no depth gauges.
     pub runs: Vec<Run>,
     /// Time series of the compared groups; null if there is no comparison.
     pub series: Option<GroupSeries>,

@@ -4,6 +4,7 @@
 pub(super) mod parse;
 
 use crate::{
+    job::engine::EngineName,
     limits::{integer, schemas},
     named_enum::named_enum,
     report::arrivals::Overload,
@@ -22,7 +23,7 @@ const MAX_RAMP_SECONDS: u32 = 600;
 pub const PROBE_SECONDS: u32 = 10;
 /// Target number of I/Os per rate.
 const TARGET_IOS: f64 = 10_000.0;
-/// Bounds of the default duration of a rate.
+/// Bounds of the default duration of a run at one rate, in seconds.
 const SECONDS: (f64, f64) = (10.0, 120.0);
 /// A run at an overloaded rate ends when its backlog has grown for this time. Longer than device
 /// pauses (garbage collection, journal commits), and shorter than the shortest run.
@@ -49,7 +50,7 @@ pub struct LoadCurveDefinition {
     /// to 120 % of the IOPS of a first run without a rate limit (probe).
     #[schema(value_type = Option<CurveRates>)]
     pub rates: Option<Vec<u64>>,
-    /// Duration of each rate, 1 to 3600. Default: the time for 10,000 I/Os, 10 to 120 s.
+    /// Duration of each run, 1 to 3600 s. Default: the time for 10,000 I/Os, 10 to 120 s.
     #[schema(value_type = Option<CurveSeconds>)]
     pub seconds: Option<u32>,
     /// Ramp before each measurement, during which I/Os already arrive, 0 to 600 s. Default: 2.
@@ -88,8 +89,9 @@ impl LoadCurve {
 
     /// I/Os in flight across all workers.
     pub fn depth(&self) -> f64 {
-        let engine = self.base.get("ioengine");
-        let per_worker = match engine.is_some_and(|engine| engine == "psync") {
+        let engine = self.base.get("ioengine").and_then(Value::as_str);
+        let engine = engine.and_then(|name| name.parse::<EngineName>().ok());
+        let per_worker = match engine.is_some_and(EngineName::is_synchronous) {
             true => 1.0,
             false => self.number("iodepth"),
         };
@@ -164,7 +166,8 @@ named_enum! {
         Sustained,
         /// The backlog grows until the end.
         Overloaded,
-        /// The run is too short: its backlog grew by more than 2 %, but not significantly.
+        /// The run is too short: its backlog grew by more than 2 % of the arrivals, but not
+        /// significantly.
         Uncertain,
         /// Foreign I/O, throttling or a stall.
         Disturbed,
@@ -182,9 +185,9 @@ named_enum! {
         NoResult,
         /// The highest sustained rate is below the lowest overloaded one.
         Found,
-        /// No rate was overloaded.
+        /// No rate overloaded the storage.
         NotReached,
-        /// All rates were overloaded.
+        /// All rates overloaded the storage.
         SaturatedAtFirst,
         /// An overloaded rate is below a sustained one.
         NonMonotone,
@@ -223,10 +226,10 @@ pub struct LoadCurveResults {
     /// Not a saturation point.
     pub probe_iops: Option<f64>,
     /// Completed I/Os per second at the highest sustained rate below all overloaded rates; null if
-    /// no rate was overloaded. At most the nominal rate.
+    /// no rate or every rate overloaded the storage. At most the nominal rate.
     pub saturation: Option<f64>,
-    /// Due I/Os per second at the lowest rate that overloaded the storage; at least the nominal
-    /// rate.
+    /// Due I/Os per second at the lowest rate that overloaded the storage, or at the upper end of
+    /// the range in which results contradict each other; at least the nominal rate.
     pub upper: Option<f64>,
     /// Null if there is no limit.
     pub knee: Option<Knee>,
@@ -245,7 +248,7 @@ pub struct Knee {
     pub state: KneeState,
     pub limit_ms: f64,
     pub rate: Option<f64>,
-    /// Lower rates with a p99 above the limit, for example because of idle states.
+    /// Rates below `rate` whose p99 exceeds the limit, for example because of CPU idle states.
     pub slow_at: Vec<f64>,
 }
 
@@ -263,13 +266,13 @@ pub struct LoadPoint {
     pub disturbance: Option<String>,
     /// Arrivals in the measured window.
     pub due: Option<u64>,
-    /// Due I/Os that were not complete, at the quarters of the window.
+    /// Due I/Os that were not complete, at the start of the window and at its quarters.
     pub backlog: Vec<u64>,
     /// Why the run ended early; null if it lasted for its planned time.
     #[serde(default)]
     pub overload: Option<Overload>,
-    /// Latencies are measured from the intended start. They are lower bounds if the rate was
-    /// overloaded, because incomplete I/Os have no latency.
+    /// Latencies are measured from the intended start. They are lower bounds if the rate overloaded
+    /// the storage, because incomplete I/Os have no latency.
     pub lat_mean_ns: Option<f64>,
     pub lat_p50_ns: Option<f64>,
     /// Null with fewer than 1,000 I/Os.

@@ -144,7 +144,7 @@ fn parse_steps(
             "The sweep has {cells} value combinations for each of {} steps.",
             steps.len()
         );
-        let remedy = format!("Use at most {MAX_STEPS} in total.");
+        let remedy = format!("Use at most {MAX_STEPS} runs in total.");
         reader.reject("step_count", "sweep", detail, remedy);
         return Vec::new();
     }

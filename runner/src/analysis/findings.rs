@@ -65,7 +65,7 @@ const CHECKS: &[Check] = &[
     host::host_changed,
 ];
 
-/// Checks that apply to a `verify_only` run.
+/// Checks that apply to runs that measure nothing (`verify_only`, `create_only`).
 const VERIFY_ONLY_CHECKS: &[Check] = &[
     verify::bad_blocks,
     verify::unverified,

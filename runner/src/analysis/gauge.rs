@@ -108,8 +108,9 @@ fn gauges(counters: &GaugeCounters, modes: IoModes, verdicts: &Verdicts) -> Gaug
     }
 }
 
-/// The write verdict, if its class distinguishes the run's bytes from those of the filesystem and
-/// other programs. In any other class, all device writes are attributed to the run.
+/// The write verdict, if its class or a foreign I/O modifier distinguishes the run's bytes from
+/// those of the filesystem and other programs. Otherwise, all device writes are attributed to the
+/// run.
 fn attributed_writes<'a>(counters: &GaugeCounters, verdicts: &'a Verdicts) -> Option<&'a Verdict> {
     let verdict = verdicts.write.as_ref()?;
     let is_attributed = has_foreign_io(verdict)

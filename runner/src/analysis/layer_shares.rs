@@ -9,8 +9,8 @@ pub(crate) const NOT_FOUND: &str = "the layers of most I/Os could not be looked 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct LayerShares {
     pub page_cache: f64,
-    /// Served below the page cache but not by the device: by holes, or by memory below a loop
-    /// device.
+    /// Served below the page cache but not by the device: by holes and unwritten extents, or by
+    /// memory below a block device.
     pub filesystem: f64,
     pub device: f64,
     pub unknown: f64,

@@ -6,7 +6,8 @@
 //! A write is served by the device once the pages that it dirtied have been written back. The
 //! number of pages written back in a window is: dirty pages at the start + newly dirtied pages −
 //! dirty pages at the end. Older pages, which were dirty when the phase started, are assumed to be
-//! written first.
+//! written first in earlier windows. If the remaining ones make a window's shares ambiguous, they
+//! are unknown.
 
 #[cfg(test)]
 mod tests;

@@ -107,7 +107,7 @@ fn job_report(read: DirectionStats, write: DirectionStats, layers: JobLayers) ->
     }
 }
 
-/// A job with a file on vda, without sampled I/Os.
+/// The report of a job with a file on vda, without sampled I/Os.
 fn report(read: DirectionStats, write: DirectionStats, counts: Option<DeviceCounts>) -> Report {
     let physical = |counts| PhysicalDeviceReport {
         name: "vda".into(),
@@ -383,7 +383,7 @@ fn with(
     run
 }
 
-/// Replaces fields of the run's jobs.
+/// Replaces fields of the run's only job.
 fn with_job(run: (Report, Vec<ResolvedJob>), fields: Value) -> (Report, Vec<ResolvedJob>) {
     let mut job = serde_json::to_value(&run.1[0]).unwrap();
     fields

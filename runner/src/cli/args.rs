@@ -66,7 +66,7 @@ const RAW_WRITES_VARIABLE: &str = "LEADLINE_ALLOW_RAW_WRITE";
 
 impl PermissionArgs {
     /// # Errors
-    /// `target_root_missing`.
+    /// `target_root_missing` or `target_root_replaced` for each unusable target root.
     pub(crate) fn resolve(&self) -> Result<Permissions, Vec<Problem>> {
         let mut raw_writes = self.raw_writes.clone();
         if raw_writes.is_empty() {

@@ -115,7 +115,8 @@ pub(crate) fn look(document: &Value, until: &UntilDecided, planned: PlannedLook)
     Some(interim_looks::look(&[a.input(), b.input()], until, planned))
 }
 
-/// The confidence level of the groups' study, if it has `until_decided`.
+/// The confidence level of the groups' study, if it has `until_decided`. Excludes the study's runs
+/// after the last look from `inputs`.
 fn level(groups: &[StoredGroup], inputs: &mut [Group]) -> Level {
     let study: Option<&Sequential> = groups[0].sequential.as_ref();
     match study.filter(|_| all_in_one_study(inputs)) {

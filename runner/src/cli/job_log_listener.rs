@@ -28,7 +28,7 @@ impl Listener for JobLogListener<'_> {
         }
     }
 
-    fn has_windows(&self) -> bool {
+    fn uses_windows(&self) -> bool {
         self.logs.is_some()
     }
 

@@ -76,7 +76,7 @@ impl LogFiles {
         });
     }
 
-    /// Returns why files could not be written.
+    /// Completes the files. Returns why files could not be written.
     pub(crate) fn finish(mut self) -> Vec<String> {
         let mut has_marks = false;
         self.for_each_log(|log| {

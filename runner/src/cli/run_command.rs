@@ -47,7 +47,7 @@ pub(crate) fn run(
     run_input(read, &args.target, format, files, stop_when_orphaned)
 }
 
-/// Like `run`. `read` is called when signals are handled, because it can block.
+/// Like `run`. `read` is called after the signal handlers are installed, because it can block.
 pub(crate) fn run_input(
     read: impl FnOnce() -> Input,
     args: &TargetArgs,

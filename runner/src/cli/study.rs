@@ -201,7 +201,7 @@ struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Runs a step, and retries it once if it fails.
+    /// Runs a step unless the study has ended or stopped. Retries a failed run once if `can_retry`.
     fn run_next<'s>(&self, progress: &mut Progress<'s>, step: Cow<'s, StepPlan>) {
         let (plan, options) = (self.plan, self.options);
         let (format, stop) = (options.format, options.stop);
@@ -236,10 +236,10 @@ impl Context<'_> {
             self.record(|state| state.record_end(&step));
         }
         if step.run.is_some() && format == OutputFormat::Text {
-            // The study continues even if standard output is closed, because its files must be
-            // removed.
             let is_second = step.failed_run.is_some();
             let line = text::study::step_line(plan, number, &step.plan, &step.result(), is_second);
+            // Errors are ignored: even if standard output is closed, the study must finish and
+            // remove its files.
             let _ = write_styled(&line);
         }
         progress.steps.push(step);

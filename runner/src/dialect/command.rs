@@ -14,7 +14,7 @@ use crate::dialect::{
 
 /// A study has at most 256 steps of 64 jobs; handwritten commands define fewer than 100 jobs.
 const MAX_JOBS: usize = 1_000;
-/// In bytes: the maximum length of a command line in Linux (`MAX_ARG_STRLEN`).
+/// In bytes: the maximum length of a single argument in Linux (`MAX_ARG_STRLEN`).
 const MAX_COMMAND: usize = 128 << 10;
 /// Code of the warning about a command without `--name`.
 pub(crate) const MISSING_NAME: &str = "missing_name";
@@ -307,8 +307,8 @@ impl Reader<'_, '_, '_> {
         }
     }
 
-    /// `--section` also skips jobs of the command line after it. Options of a skipped job apply to
-    /// all later jobs (init.c, `parse_cmd_line`).
+    /// `--section` also skips the jobs that follow it on the command line. Options of a skipped job
+    /// apply to all later jobs (init.c, `parse_cmd_line`).
     fn begin_job(&mut self, section: Section) {
         if is_selected(&section, &self.selected) {
             return self.sections.push(section);

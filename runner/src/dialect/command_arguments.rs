@@ -38,7 +38,7 @@ pub(crate) fn program_option(argument: &str) -> Option<&'static str> {
     }
 }
 
-/// Indexes of fio's arguments that are job files; `-` is the standard input.
+/// Indexes of fio's arguments that are job files; `-` is standard input.
 pub(crate) fn job_file_arguments(arguments: &[String]) -> Vec<usize> {
     let mut files = Vec::new();
     let mut is_value = false;
@@ -52,7 +52,7 @@ pub(crate) fn job_file_arguments(arguments: &[String]) -> Vec<usize> {
             _ if has_stopped || argument == "-" => files.push(index),
             0 => files.push(index),
             2 if name.is_empty() => has_stopped = true,
-            // `--bs=4k` does not match any name.
+            // `--bs=4k` matches no name, so the next argument is not its value.
             _ => {
                 is_value = match candidates(name)[..] {
                     [(_, Found::Job(option))] => option.requires_value(),

@@ -30,7 +30,7 @@ pub(crate) fn sections(
     let mut sections = Vec::new();
     for (index, document) in files.iter().enumerate() {
         let mut file = job_file_sections(document, input, notes);
-        // fio forgets the selection after the first file (init.c, `__parse_jobs_ini`).
+        // fio discards the selection after the first file (init.c, `__parse_jobs_ini`).
         if index == 0 {
             file.retain(|section| is_selected(section, selected));
         } else {

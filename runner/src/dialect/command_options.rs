@@ -64,7 +64,11 @@ pub(crate) const PROGRAM_OPTIONS: &[ProgramOption] = &[
     option("parse-only", false, Effect::NoRun),
     option("section", true, Effect::Section),
     option("inflate-log", true, FILES),
-    option("alloc-size", true, Effect::Output),
+    option(
+        "alloc-size",
+        true,
+        Effect::Ignored("it sizes fio's own memory."),
+    ),
     option(
         "profile",
         true,
@@ -75,7 +79,11 @@ pub(crate) const PROGRAM_OPTIONS: &[ProgramOption] = &[
         false,
         Effect::Ignored("warnings do not end a run."),
     ),
-    option("max-jobs", true, Effect::Output),
+    option(
+        "max-jobs",
+        true,
+        Effect::Ignored("it sizes fio's own memory."),
+    ),
     option("terse-version", true, Effect::Output),
     option("server", false, REMOTE),
     option(

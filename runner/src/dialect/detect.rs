@@ -73,7 +73,7 @@ fn command_dialect(line: &str) -> Option<Dialect> {
     None
 }
 
-/// Whether the line is `option=value` or a single word.
+/// Whether the line has the form `option=value`.
 fn is_option_line(line: &str) -> bool {
     let name = line.split('=').next().unwrap_or_default().trim_end();
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');

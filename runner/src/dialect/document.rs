@@ -66,7 +66,8 @@ fn job_object(job: &FioJob, is_first: bool, host: &HostFacts<'_>, notes: &mut No
     if !name.is_empty() {
         object.insert("name".into(), name.into());
         if name != job.name {
-            let sentence = "The spaces around the name of the job are removed; fio keeps them, also in file names.";
+            let sentence =
+                "Spaces around the job name are removed; fio keeps them, even in file names.";
             let text = NoteText::new("name_spaces", sentence, "");
             notes.info(&job.span, Some("name"), text);
         }
@@ -107,7 +108,8 @@ fn job_object(job: &FioJob, is_first: bool, host: &HostFacts<'_>, notes: &mut No
     Value::Object(object)
 }
 
-/// fio uses a job's name as its file name if that is an existing device (init.c, `add_job`).
+/// fio uses a job's name as its file name if it is the path of an existing device (init.c,
+/// `add_job`).
 fn is_device(job: &FioJob, host: &HostFacts<'_>) -> bool {
     job.name.starts_with("/dev/") && (host.path_kind)(&job.name) == PathKind::Other
 }

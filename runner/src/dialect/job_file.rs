@@ -159,7 +159,7 @@ fn header(content: &str, span: Span, notes: &mut Notes<'_>) -> Section {
     let is_clean = content.ends_with(']') && !name.contains(']') && !name.is_empty();
     if !is_clean {
         let sentence = match name.is_empty() {
-            true => "The section has no name. Its job gets the name `job`, and files with this name; fio's files have no name.".into(),
+            true => "The section has no name, so its job and files are named `job`; in fio, the file names contain no job name.".into(),
             false => format!("fio reads the name `{}` from this line.", quoted(&name)),
         };
         let clean = content[1..].split(']').next().unwrap_or_default().trim();

@@ -92,7 +92,7 @@ fn report_defaults(job: &FioJob, notes: &mut Notes<'_>) {
     }
 }
 
-/// Whether the job reads or writes data. Trims do not go through the page cache.
+/// Whether the job only reads and writes. Trims do not go through the page cache.
 fn accesses_data(options: &Options) -> bool {
     !options.text("rw").is_some_and(|rw| rw.contains("trim"))
 }

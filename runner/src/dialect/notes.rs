@@ -7,8 +7,8 @@ use leadline_protocol::{
 };
 use std::collections::HashSet;
 
-/// Maximum number of notes. If there are more, the text was probably misinterpreted, and no one
-/// would read them all.
+/// Maximum number of notes; further errors are still added. If there are more, the text was
+/// probably misinterpreted, and no one would read them all.
 const MAX_NOTES: usize = 300;
 /// Maximum number of errors, because comparing each unknown option with all names takes time.
 const MAX_ERRORS: usize = 100;

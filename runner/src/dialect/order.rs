@@ -5,8 +5,9 @@ use crate::dialect::{
     notes::{NoteText, Notes, quoted},
 };
 
-/// Indexes of the jobs that start together, in order. `stonewall` waits for all earlier jobs;
-/// later jobs start after the job that has it. `wait_for` waits for all jobs with a name.
+/// Indexes of the jobs that start together, in order. `stonewall` waits for all earlier jobs; later
+/// jobs start together with the job that has it, or after it. `wait_for` waits for all jobs with a
+/// name.
 pub(crate) fn waves(jobs: &[FioJob], notes: &mut Notes<'_>) -> Vec<Vec<usize>> {
     let mut waves: Vec<Vec<usize>> = Vec::new();
     let mut first_of_segment = 0;

@@ -1,4 +1,5 @@
-//! Options that fio ignores because of other options. The job's own parser would reject them.
+//! Options that fio ignores because of other options. Leadline itself would reject these
+//! combinations.
 
 use crate::dialect::{options::Options, value::Value};
 

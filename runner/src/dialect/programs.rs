@@ -1,4 +1,4 @@
-//! Finds fio among shell commands, and lists the commands that are not run.
+//! Finds fio among shell commands, and reports the commands that are not run.
 
 use crate::dialect::{
     assignment::assignment,
@@ -11,7 +11,7 @@ pub(crate) struct Program {
     pub arguments: Vec<Word>,
     pub program: Word,
     pub end: Separator,
-    /// Job files in the text, by argument name; `-` is the standard input.
+    /// Job files in the text, by argument name; `-` is standard input.
     pub job_files: Vec<(String, HereDocument)>,
 }
 
@@ -67,7 +67,7 @@ const BENCHMARKS: [&str; 11] = [
     "stress-ng",
 ];
 
-/// Finds the programs, and reports the other commands.
+/// Finds the fio commands, and reports the other commands.
 pub(crate) fn programs(commands: Vec<ShellCommand>, notes: &mut Notes<'_>) -> Vec<Program> {
     let mut programs = Vec::new();
     let mut written = Vec::new();
@@ -195,7 +195,7 @@ fn report_other(command: &ShellCommand, has_program: bool, notes: &mut Notes<'_>
     let short = quoted(name);
     if SYNTAX.contains(&name) {
         let sentence = format!("The shell keyword `{short}` is not supported.");
-        let remedy = "Paste each command, or use the sweep of a study.";
+        let remedy = "Paste each command separately, or use a sweep in a study.";
         notes.error(
             &word.span,
             Some(name),

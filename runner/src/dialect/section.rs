@@ -27,7 +27,7 @@ pub(crate) struct RawOption {
     pub value: Option<String>,
     /// Empty range after the name, if the option has no value.
     pub value_span: Span,
-    /// Whether the value is incomplete, because it contains an unset variable, such as `${SIZE}`, or
+    /// Whether the value is incomplete because it contains an unset variable, such as `${SIZE}`, or
     /// a command.
     pub is_open: bool,
 }

@@ -1,5 +1,5 @@
 //! Splits text into commands as a shell would. Nothing is executed, and only variables whose values
-//! are provided are expanded.
+//! are provided, or assigned in the text, are expanded.
 
 mod words;
 
@@ -20,7 +20,7 @@ pub(crate) struct ShellCommand {
     pub words: Vec<Word>,
     /// Separator before the next command.
     pub end: Separator,
-    /// Redirections and the other commands in a pipeline, which are ignored.
+    /// Redirections, which are ignored, each with a description.
     pub ignored: Vec<(Span, &'static str)>,
     /// The here document for standard input. If there are multiple redirections, the last one
     /// applies.
@@ -29,7 +29,7 @@ pub(crate) struct ShellCommand {
     pub output: Option<String>,
 }
 
-/// A here document: the text after `<<`.
+/// A here document: the lines that `<<` passes to a command.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HereDocument {
     /// The operator and the delimiter.

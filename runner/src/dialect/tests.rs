@@ -48,7 +48,7 @@ fn fio_defaults_are_explicit() {
     );
 }
 
-/// Every other repeated option replaces the previous value.
+/// All other repeated options replace the previous value.
 #[test]
 fn repeated_filenames_add_files() {
     let job = json!({"jobs": [{"name": "j", "filename": "a:b", "bs": "8k", "ioengine": "psync", "direct": 0}]});
@@ -248,7 +248,7 @@ fn values_are_those_of_fio() {
     }
 }
 
-/// Each text has one error: its option, and a part of its remedy.
+/// Each case: a text with one error, the error's option, and a part of its remedy.
 #[test]
 fn errors_name_their_cause() {
     for (text, option, remedy) in [

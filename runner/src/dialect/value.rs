@@ -15,7 +15,7 @@ pub(crate) enum Value {
     Ranges([Option<(i64, i64)>; 3]),
 }
 
-/// Bytes, microseconds or a plain number.
+/// A number. `Plain` is in bytes, in microseconds, or without a unit.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Amount {
     Plain(i64),
@@ -114,7 +114,7 @@ fn numbers(kind: OptionKind, text: &str, kb_base: u64) -> Result<Parsed, Invalid
         };
         is_valid = true;
         let amount = amount(kind, &piece[..end], &number);
-        // The unit `z` (zones) is reported for the option.
+        // The unit `z` (zones) is not a flaw: `options::check_value` rejects it.
         misread_values.extend(number.flaw.filter(|_| !matches!(amount, Amount::Zones(_))));
         let is_last = index + 1 == pieces.parts.len() && !pieces.ends_with_comma;
         store(&mut slots, index, is_last, amount);

@@ -1,7 +1,7 @@
 //! Zones of a random distribution, as fio reads them (options.c, `zone_split_ddir`).
 
-/// Completes a distribution such as `zoned:50/5:30/15:20/,10/90:90/10`: adds missing sizes, and its
-/// name in each direction. Zones without a size share the rest of the region.
+/// Completes a distribution such as `zoned:50/5:30/15:20/,10/90:90/10`: adds missing sizes, and the
+/// prefix `zoned:` in each direction. Zones without a size share the rest of the region.
 pub(crate) fn fill_in_zone_sizes(distribution: &str) -> Option<String> {
     let zones = distribution.strip_prefix("zoned:")?;
     let directions: Option<Vec<String>> = zones.split(',').map(direction).collect();

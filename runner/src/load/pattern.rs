@@ -189,7 +189,7 @@ impl Pattern {
         n
     }
 
-    /// Stops before the end of the region.
+    /// Draws sequential I/Os of full size, up to the end of the region.
     #[inline(never)]
     fn draw_sequential(&mut self, len: u64, out: &mut [Io]) -> usize {
         let kind = self.mix.kinds()[0];

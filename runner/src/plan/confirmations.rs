@@ -26,7 +26,7 @@ use std::{
     ops::Range,
 };
 
-/// Maximum time from a plan to the start of its run, in minutes.
+/// Maximum time from a plan to its confirmation, in minutes.
 const VALID_MINUTES: u64 = 10;
 /// Hexadecimal digits of the digest in a code.
 const DIGEST_LENGTH: usize = 16;
@@ -117,7 +117,7 @@ fn confirmation(path: &str, found: Overwritten, state: String, code: String) -> 
     }
 }
 
-/// Whether an earlier study step created the file: its name contains the study's file ID.
+/// Whether an earlier study step created the file: its path contains the study's file ID.
 fn is_study_file(run: &RunSpec, path: &str) -> bool {
     run.study.as_ref().is_some_and(|id| path.contains(id))
 }

@@ -2,8 +2,8 @@
 
 use leadline_protocol::{job::Job, plan::job::ResolvedJob};
 
-/// Numbers the groups. `new_group` starts one, except for the first job (fio init.c, `add_job`). If
-/// `exitall` is not set, groups have no effect, and all jobs are in group 0.
+/// Numbers the groups. `new_group` starts a new group, except in the first job (fio init.c,
+/// `add_job`). If `exitall` is not set, groups have no effect, and all jobs are in group 0.
 pub(crate) fn assign(requested: &[Job], resolved: &mut [(usize, ResolvedJob)]) {
     if !resolved.iter().any(|(_, job)| job.timing.exitall) {
         return;

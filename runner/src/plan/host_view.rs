@@ -32,8 +32,8 @@ pub trait HostView {
     fn cpus(&self) -> Vec<u32>;
     /// The data directory, if it is on the same physical device as `device` (a kernel name).
     fn data_directory_on(&self, device: &str) -> Option<String>;
-    /// Offset in bytes of a misaligned partition (kernel name) from its disk's physical block
-    /// boundaries.
+    /// Distance in bytes from the preceding physical block boundary to the start of a partition
+    /// (kernel name); `None` if it is aligned or the device is not a partition.
     fn misaligned_by(&self, device: &str) -> Option<u64>;
     fn may_drop_caches(&self) -> bool;
     /// Returns true if the kernel's clock uses the CPU's time stamp counter.
@@ -58,7 +58,7 @@ pub trait HostView {
     }
     /// RLIMIT_MEMLOCK in bytes; `u64::MAX` if unlimited.
     fn lockable_bytes(&self) -> u64;
-    /// Random number, for `randrepeat=0` and file IDs.
+    /// Random number for `randrepeat=0`, and for a study's file ID and order.
     fn entropy(&self) -> u64 {
         RandomState::new().hash_one(0)
     }
@@ -136,14 +136,15 @@ impl Overwritten {
         }
     }
 
-    /// In a study, later steps overwrite data that earlier steps wrote to a blank device.
+    /// In a study, even a blank device needs a confirmation, because later steps overwrite the data
+    /// of earlier ones.
     pub fn needs_confirmation(&self, is_step: bool) -> bool {
         let is_device = self.kind == TargetKind::Device;
         !self.is_blank || self.must_confirm || (is_step && is_device)
     }
 }
 
-/// Alignment for direct I/O in bytes.
+/// Alignment that direct I/O requires.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct DirectAlignment {
     /// Alignment of buffers, in bytes.

@@ -20,7 +20,7 @@ pub(crate) fn resolve(jobs: &[Job], issues: &mut Issues) -> Vec<String> {
                 "invalid_name",
                 "name",
                 format!("name must be at most {MAX_NAME_BYTES} bytes long and must not contain control or invisible characters."),
-                "Use a shorter name on one line.",
+                "Use a shorter name without control or invisible characters.",
             );
         }
         let mut name = requested.clone();
@@ -34,7 +34,7 @@ pub(crate) fn resolve(jobs: &[Job], issues: &mut Issues) -> Vec<String> {
                 Severity::Note,
                 "job_renamed",
                 format!(
-                    "Another job is named `{requested}`, so this job is renamed to `{name}`. Files that are named after the job are its own; in fio, the jobs share them."
+                    "Another job is named `{requested}`, so this job is renamed to `{name}`. This job generates its own files; in fio, both jobs share theirs."
                 ),
                 None,
                 "Use a different name for each job.",

@@ -62,7 +62,7 @@ pub(crate) fn resolve(
 #[derive(Clone, Debug, Eq, PartialEq)]
 enum Layout {
     Nothing,
-    /// Writes one range, which includes everything between the old and the new end.
+    /// Writes one range: everything between the old and the new end of the file.
     Extension(Range<u64>),
     /// Writes nothing, but allocates blocks from this offset or sets the length.
     Allocation(u64),

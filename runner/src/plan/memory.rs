@@ -1,5 +1,5 @@
 //! Memory for I/O buffers, and buffer registration. Each I/O in flight gets a buffer of the largest
-//! block size, in whole pages. In mixed jobs, it gets one for reads and one for writes.
+//! block size, rounded up to whole pages. In mixed jobs, it gets one for reads and one for writes.
 
 use crate::plan::{host_view::HostView, issues::Issues, verify::table_bytes};
 use leadline_protocol::{
@@ -39,8 +39,8 @@ fn registration(job: &ResolvedJob, requested: Option<bool>) -> BufferRegistratio
     }
 }
 
-/// Resolves `fixedbufs`. The kernel pins the pages of registered buffers, and counts those of all
-/// of a user's rings against the locked memory limit (io_uring/rsrc.c, io_account_mem). If the
+/// Resolves `fixedbufs`. The kernel pins the pages of registered buffers, and counts them across
+/// all rings of a user against the locked memory limit (io_uring/rsrc.c, io_account_mem). If the
 /// buffers exceed the limit, no job without `fixedbufs` registers its buffers, so that such jobs
 /// stay comparable.
 pub(crate) fn resolve_registration(
@@ -146,7 +146,8 @@ fn check_memory(jobs: &[(usize, ResolvedJob)], host: &dyn HostView, issues: &mut
         .fold(0, u64::saturating_add);
     let unlocked = host.available_memory().saturating_sub(locked_bytes(jobs));
     let limit = unlocked / MEMORY_DIVISOR;
-    // A limit of 0 means that the available memory is unknown.
+    // The limit is 0 if the available memory is unknown, or if `lockmem` exceeds it (reported by
+    // `check_locked_memory`).
     if limit == 0 || total <= limit {
         return;
     }

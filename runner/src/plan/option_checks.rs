@@ -34,7 +34,7 @@ pub(crate) fn check(request: &JobRequest, issues: &mut Issues) {
 }
 
 /// With `fill_device`, fio ignores a `size` in percent and the length of an existing file, and
-/// writes until the filesystem is full. Only a size in bytes limits it.
+/// writes until the filesystem is full. Only `filesize`, or a `size` in bytes, limits it.
 pub(crate) fn check_fill(request: &JobRequest, paths: &[TargetPath], issues: &mut Issues) {
     let job = request.job;
     let is_limited = matches!(job.size, Some(Extent::Bytes(_))) || request.filesize().is_some();
@@ -354,7 +354,7 @@ fn check_polling(request: &JobRequest, issues: &mut Issues) {
         issues.invalid(
             "out_of_range",
             "iodepth_batch_complete_min",
-            "iodepth_batch_complete_min must be at least 1: unlike fio, 0 does not enable polling.",
+            "iodepth_batch_complete_min must be at least 1: unlike in fio, 0 does not enable polling.",
             "Use 1 or more. spin=100us polls for up to 100 µs before sleeping.",
         );
     }

@@ -1,6 +1,6 @@
 //! Resolves target regions in bytes from sizes, offsets and percentages. A region that does not fit
 //! is rejected; fio would silently shrink it. If `filesize` exceeds the file's share of `size`, the
-//! region is the whole file and `size` only limits the bytes, as in fio.
+//! region is the whole file, and `size` limits only the bytes transferred, as in fio.
 
 use crate::plan::{
     block_sizes::JobBlockSizes, issues::Issues, job_request::JobRequest, space_budget::SpaceBudget,
@@ -175,7 +175,7 @@ struct RegionBounds<'a> {
     limit: Option<u64>,
     /// The file's `filesize`, in bytes; `None` for devices and appended data.
     filesize: Option<u64>,
-    /// Whether strided zones extend to the end of the target.
+    /// Whether the job uses strided zones, which extend to the end of the target.
     has_zones: bool,
     /// Added to `offset`: the file length if the job appends, otherwise 0.
     base: u64,

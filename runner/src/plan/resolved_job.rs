@@ -273,7 +273,7 @@ fn data_options(job: &Job, sizes: &JobBlockSizes, size: u64) -> DataOptions {
     }
 }
 
-/// As in fio (dedupe.c, `init_dedupe_working_set_seeds`).
+/// Sizes the working set as in fio (dedupe.c, `init_dedupe_working_set_seeds`).
 fn working_set(job: &Job, size: u64, block: u64) -> DedupeWorkingSet {
     let percent = job.dedupe_working_set_percentage().0;
     let bytes = (u128::from(size) * u128::from(percent) / 100) as u64;

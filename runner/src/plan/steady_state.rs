@@ -87,7 +87,7 @@ fn check_interval(job: &Job, window_us: u64, issues: &mut Issues) {
     }
 }
 
-/// Reports that the job can end before its steady state.
+/// Reports that the job can end before its steady state, or that a rate limit makes it steady.
 pub(crate) fn add_findings(job: &ResolvedJob, issues: &mut Issues) {
     let Some(options) = job.timing.steady_state else {
         return;

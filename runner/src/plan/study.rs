@@ -31,7 +31,7 @@ use leadline_protocol::{
 };
 use serde_json::{Value, json};
 
-/// Replaced with the study's file ID in file names.
+/// Replaced with the study's file ID in `filename` and `directory`.
 const FILE_ID_PLACEHOLDER: &str = "$study";
 
 pub(crate) fn resolve(study: &StudySpec, host: &dyn HostView) -> StudyPlan {

@@ -27,7 +27,7 @@ pub(crate) struct TargetPath {
     pub worker: Option<u32>,
 }
 
-/// Returns an empty list if no path can be used.
+/// Returns an empty list if no path can be used, or if the job may not access a file.
 pub(crate) fn resolve(
     request: &JobRequest,
     host: &dyn HostView,

@@ -132,7 +132,7 @@ fn check_pattern(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
     );
     add_findings(
         resolved.targets_of(0).count() > 1,
-        "a worker has a single file",
+        "each worker has only one file",
         &[("file_service_type", job.file_service_type.is_some())],
         issues,
     );

@@ -136,8 +136,8 @@ fn check_unused(job: &Job, issues: &mut Issues) {
     }
 }
 
-/// Rejects options that control data contents: every block has a unique header and stamp, so blocks
-/// neither deduplicate nor compress.
+/// Rejects `bs_unaligned` and options that control data contents: every block has a unique header
+/// and stamp, so blocks neither deduplicate nor compress.
 fn check_data(job: &Job, issues: &mut Issues) {
     for (option, is_given) in [
         ("zero_buffers", job.zero_buffers()),

@@ -21,7 +21,7 @@ pub(crate) struct ObservedBackingFile {
 }
 
 impl ObservedBackingFile {
-    /// Returns `None` if the device is not a loop device or its backing file cannot be opened.
+    /// Returns `None` unless the device is a loop device on a regular file that can be opened.
     /// `device`: kernel name. `is_in_memory`: whether there is no disk below the file.
     pub(crate) fn of(device: &str, host: &Inventory, is_in_memory: bool) -> Option<Self> {
         let path = host.blocks.get(device)?.backing.as_ref()?.path.clone();

@@ -100,8 +100,8 @@ fn empty(
     Ok(emptied.ok_or(RunError::Stopped)?.map_err(failed)?)
 }
 
-/// Reads the targets until all of their pages are cached, because some hosts (such as those with
-/// DAMON) evict pages within seconds even if memory is free.
+/// Reads each target up to three times, until all of its pages are cached, because some hosts (such
+/// as those with DAMON) evict pages within seconds even if memory is free.
 fn read_targets(run: &mut RunContext, open: &OpenTargets) -> Result<(), RunError> {
     const ROUNDS: usize = 3;
     for worker in &open.workers {

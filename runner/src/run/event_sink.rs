@@ -51,8 +51,8 @@ impl<'a> EventSink<'a> {
         self.listener.event(&event);
     }
 
-    pub(crate) fn has_windows(&self) -> bool {
-        self.listener.has_windows()
+    pub(crate) fn uses_windows(&self) -> bool {
+        self.listener.uses_windows()
     }
 
     pub(crate) fn window(&mut self, window: &WorkerWindow) {

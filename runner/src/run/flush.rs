@@ -50,7 +50,7 @@ pub(crate) fn flush(run: &mut RunContext, files: Vec<FileToFlush>, report: &mut 
         return;
     }
     if run.stop.is_requested() {
-        return set_absent(report, "the run was stopped before its flush".into());
+        return set_absent(report, "the run was stopped before the flush".into());
     }
     if report.is_hung() {
         return set_absent(

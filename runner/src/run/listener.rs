@@ -7,7 +7,7 @@ pub trait Listener {
     fn event(&mut self, event: &Event);
 
     /// Whether the listener uses [`Self::window`]. Reading each worker's histograms is expensive.
-    fn has_windows(&self) -> bool {
+    fn uses_windows(&self) -> bool {
         false
     }
 

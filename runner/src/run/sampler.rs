@@ -69,13 +69,13 @@ pub(crate) struct MeasuredWindow {
     pub before: Counters,
     /// Counters at the end of the window.
     pub after: Counters,
-    /// Whether the run was stopped.
+    /// Whether a stop was requested.
     pub stopped: bool,
     /// Indexes of the jobs that a job with `exitall` ended.
     pub ended_by_exitall: BTreeSet<usize>,
     /// Start of the window as Unix time in ms.
     pub started_at_ms: u64,
-    /// Start and end (CLOCK_MONOTONIC, in ns).
+    /// From the first I/O of the run, even in the ramp, to the end (CLOCK_MONOTONIC, in ns).
     pub times_ns: Range<u64>,
     /// One per worker, in worker order.
     pub silences: Vec<Silence>,
@@ -188,8 +188,8 @@ impl Sampler<'_, '_> {
         }
     }
 
-    /// Samples from `start_ns` until `end_ns`, or until all workers are done. Emits the start and
-    /// end of the phase with their scheduled times, not when the counters were read. `before`:
+    /// Samples from `start_ns` until `end_ns`, or until all workers are done. The phase events have
+    /// the times of the phase boundaries, not those at which the counters are read. `before`:
     /// counters at the start. Returns the counters at the start and end, and the Unix time of the
     /// start in ms.
     fn sample_phase(
@@ -267,8 +267,8 @@ impl Sampler<'_, '_> {
         }
     }
 
-    /// Records which workers had no completions in the window. Skips the window in which all
-    /// workers finish, because finished workers have no I/O in flight.
+    /// Records which workers had no completions in the window. Not called for the window in which
+    /// all workers finish, because finished workers have no I/O in flight.
     fn note_silence(&mut self, phase: Phase, window: [&Reading; 2], now_ns: u64) {
         let has_paused = std::mem::take(&mut self.state.has_paused);
         let [last, now] = window.map(|reading| &reading.counters);

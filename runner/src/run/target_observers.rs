@@ -1,6 +1,6 @@
 //! Observes the targets and the host's writeback; on request, also request sizes and CPU stacks.
-//! Reads them before the run, at the start and end of the measured window, and once a second in
-//! between.
+//! Reads the page cache residency before the run, at the start and end of the measured window, and
+//! at most once a second in between.
 
 use crate::{
     analysis::transitions::TransitionDetector,

@@ -262,7 +262,7 @@ impl WorkerPool {
     }
 
     /// Waits for the workers. If a worker is still blocked in a system call, its result is taken
-    /// from its shared statistics. `begin_ns` and `end_ns`: first I/O of the run and end of the
+    /// from its shared statistics. `times_ns`: from the first I/O of the run to the end of the
     /// measurement.
     pub(crate) fn finish(
         self,
@@ -309,8 +309,8 @@ fn blocked_outcome(
     let measure_ns = (begin_ns + timing.ramp_ms * NS_PER_MS).min(end_ns);
     let scheduled_ns = timing.runtime_ms.map(|ms| measure_ns + ms * NS_PER_MS);
     let end_ns = scheduled_ns.map_or(end_ns, |scheduled_ns| scheduled_ns.min(end_ns));
-    let submitted_ns = silence.submitted_ns().unwrap_or(end_ns);
-    let age_ns = end_ns.saturating_sub(submitted_ns);
+    let waiting_since_ns = silence.waiting_since_ns().unwrap_or(end_ns);
+    let age_ns = end_ns.saturating_sub(waiting_since_ns);
     let unfinished = UnfinishedIo {
         kind: progress.measure.last_kind(),
         age_ns,

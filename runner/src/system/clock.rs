@@ -1,5 +1,5 @@
-//! Monotonic time in nanoseconds. Wall-clock time is read once per run, and only for display, so
-//! clock adjustments do not affect results.
+//! Monotonic time in nanoseconds. Wall-clock time is used only for display, logs, ownership
+//! marks, and unique written data, so clock adjustments do not affect results.
 
 #[cfg(test)]
 pub(crate) mod fixture;

@@ -117,8 +117,8 @@ impl Guard {
         }
     }
 
-    /// Exempts the run's own loop devices from the backing file check. All other checks still
-    /// apply.
+    /// Admits the run's own loop devices for writing, even if their backing files are not under a
+    /// target root and the operator has not listed them. All other checks still apply.
     pub(crate) fn with_run_loops(self, run_loops: Vec<Dev>) -> Self {
         Self { run_loops, ..self }
     }

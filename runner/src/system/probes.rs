@@ -3,7 +3,7 @@
 //! with pread(2).
 //!
 //! A reading with one disk takes 15 µs, or 0.015 % of one CPU at 10 Hz. Like all such numbers in
-//! this folder, this was measured on a 2-core VM with Linux 6.18 in the test profile: `cargo test
+//! this module, this was measured on a 2-core VM with Linux 6.18 in the test profile: `cargo test
 //! -p leadline-runner --test cost -- --ignored --nocapture`.
 
 pub(crate) mod block_stat;
@@ -72,7 +72,8 @@ pub struct Counters {
 #[derive(Clone, Debug, PartialEq)]
 pub struct CounterWindow {
     pub elapsed_ns: u64,
-    /// Sum over the target devices, counting each I/O once; `None` if there are no such devices.
+    /// Sum over the target devices, counting each I/O once; `None` if there are none, or if one of
+    /// them cannot be read.
     pub device: Option<DeviceCounts>,
     /// Counts by kernel name.
     pub physical_devices: Vec<(String, DeviceCounts)>,

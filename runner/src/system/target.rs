@@ -115,7 +115,7 @@ pub struct Targets {
     /// States of the targets that the run overwrites, as recorded in the plan, keyed by path.
     expected: BTreeMap<String, Expected>,
     claims: BTreeMap<Dev, Admission>,
-    /// Files that this run writes to, keyed by canonical path.
+    /// Files that this run has opened, keyed by canonical path.
     written: BTreeMap<PathBuf, Stat>,
     /// Keyed by the path of the backing file.
     loops: BTreeMap<String, AttachedLoop>,
@@ -254,9 +254,9 @@ impl Targets {
         }
     }
 
-    /// Treats a file from an earlier study step as created by this run. The `file_id` is 64 random
-    /// bits per study and enters a path only through `$study`, so a path that contains it cannot be
-    /// older than the study.
+    /// If `unlink` is set, treats a file from an earlier study step as created by this run. The
+    /// `file_id` is 64 random bits per study and enters a path only through `$study`, so a file
+    /// whose path contains it cannot be older than the study.
     pub(crate) fn adopt_study_file(&mut self, path: &Path, stat: Stat, unlink: bool) {
         let Some(file_id) = &self.file_id else { return };
         let is_known = self.created.iter().any(|file| file.path == path);
@@ -265,8 +265,8 @@ impl Targets {
         }
     }
 
-    /// Removes the files created by jobs with `unlink=1`, and returns their number. Must be called
-    /// at the end of every run, even after a failure.
+    /// Removes the files created by jobs with `unlink=1`, and returns the number of removed files.
+    /// Must be called at the end of every run, even after a failure.
     ///
     /// # Errors
     /// `clean_up_failed` for the first file that could not be removed, after trying all of them.

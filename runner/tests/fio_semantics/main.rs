@@ -154,8 +154,8 @@ impl Comparison {
     }
 }
 
-/// Number of concurrent cases. Both programs mostly wait, for each other or for sleeping fio
-/// threads.
+/// Number of concurrent cases. They use little CPU time: strace and the runner wait for each other,
+/// and fio's threads sleep.
 const CONCURRENT_CASES: usize = 4;
 
 /// Compares all cases, and panics with the differences if there are any.

@@ -231,8 +231,8 @@ pub(crate) fn other_bytes(disk: &mut Disk, _: &mut [String]) {
     write_at(Path::new(disk.path()), 100, b"new");
 }
 
-/// Only samples of a large device are compared. Other writes are detected by the timestamps of its
-/// backing file.
+/// Overwrites bytes with the same bytes. Only samples of a large device are compared, so the
+/// timestamps of its backing file must reveal other writes.
 pub(crate) fn equal_bytes(disk: &mut Disk, _: &mut [String]) {
     let path = Path::new(disk.path());
     let mut bytes = [0; 512];
@@ -390,7 +390,8 @@ pub(crate) fn longer_file(path: &Path) {
         .unwrap();
 }
 
-/// Changes data outside the job's region, and restores the old modification time.
+/// Replaces the file with a copy that differs outside the job's region, but has the old
+/// modification time.
 pub(crate) fn replaced_file(path: &Path) {
     let time: SystemTime = path.metadata().unwrap().modified().unwrap();
     let other = path.with_extension("new");

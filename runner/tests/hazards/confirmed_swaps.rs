@@ -307,7 +307,8 @@ fn link_during_layout(scratch: Scratch) -> Result<Swap, Unavailable> {
     during_layout(scratch, |decoy, name| symlink(decoy, name))
 }
 
-/// A symlink takes the name of a file that the run creates, before or after the file exists.
+/// A link to the decoy takes the name of a file that the run creates, before or after the file
+/// exists. `make` creates a symbolic or hard link.
 fn during_layout(
     scratch: Scratch,
     make: fn(&Path, &Path) -> io::Result<()>,

@@ -157,8 +157,8 @@ fn excess_memory(observed: &Observed) -> Option<String> {
     })
 }
 
-/// After the run, only files that existed before it and files that the plan creates and keeps may
-/// exist.
+/// After the run, exactly the files that existed before it and those that the plan creates and
+/// keeps must exist.
 fn unexpected_files(observed: &Observed) -> Option<String> {
     let mut expected: BTreeSet<PathBuf> = observed.before.keys().cloned().collect();
     for job in &observed.plan.jobs {

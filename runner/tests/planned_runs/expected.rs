@@ -1,4 +1,4 @@
-//! Computes the number of I/Os that a job must issue from the job's options.
+//! Computes, from a job's options, how many I/Os and bytes its report must contain.
 
 use crate::files::Case;
 use leadline_protocol::{job::rw::RwKind, plan::job::ResolvedJob, report::JobReport};
@@ -63,7 +63,8 @@ fn is_limited_by_time(job: &ResolvedJob) -> bool {
     job.timing.runtime_ms.is_some()
 }
 
-/// Total I/Os and bytes of both directions, for a job whose amount of I/O does not depend on time.
+/// Bounds on a job's total I/Os and bytes in all directions. The lower bounds are 0 if a ramp, a
+/// runtime or `exitall` can reduce them.
 pub(crate) fn totals(case: &Case, index: usize, job: &ResolvedJob) -> (Bounds, Bounds) {
     let requested = &case.jobs[index];
     // Every trim is followed by a write.

@@ -172,7 +172,7 @@ fn offset(job: &Value, length: u64) -> u64 {
     }
 }
 
-/// One region of whole blocks per worker. With append, the regions start at the end of the file.
+/// One region of whole blocks per worker. For an appending job, relative to the end of the file.
 fn regions(job: &Value, length: u64) -> Vec<Range<u64>> {
     let increment = extent(job, "offset_increment", length).unwrap_or(0);
     let workers = job["numjobs"].as_u64().unwrap_or(1);

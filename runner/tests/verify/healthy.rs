@@ -4,8 +4,8 @@ use super::{BLOCK, LENGTH, job, outcome::Outcome, scratch};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Options of each kind of job, combined with one of the last `engines` engines, and the minimum
-/// number of blocks that must be checked.
+/// Options of each kind of job with each of the last `engines` engines, and the minimum number of
+/// blocks that must be checked.
 fn combinations(engines: usize) -> Vec<(Value, u64)> {
     let all = LENGTH / BLOCK;
     let all_engines = [
@@ -73,7 +73,7 @@ fn check(path: &Path, root: &Path, engines: usize) {
             failed.push(format!("{changes}: {alarm}"));
             continue;
         }
-        // In the second run, each kind of job is checked only once.
+        // Run `verify_only` once per kind of job, with only one of the engines.
         if min_checked < LENGTH / BLOCK || changes["iodepth"] != 32 {
             continue;
         }

@@ -122,8 +122,8 @@ pub(crate) async fn require_host(
 }
 
 /// Middleware: returns 401 for requests without a token or session, and 403 for requests that the
-/// token or session does not permit. Requests from browsers must come from one of this server's
-/// pages.
+/// token or session does not permit. Changes and WebSockets that use the cookie must come from one
+/// of this server's pages.
 pub(crate) async fn require_access(
     State(auth): State<Auth>,
     mut request: Request,

@@ -168,7 +168,7 @@ fn check_plain(text: &str) {
     );
 }
 
-/// Lines of event journals and spool files.
+/// A stored event, or a line of a spool file. Both must round-trip.
 pub fn stored_line(line: &str) {
     if let Ok(mut entry) = EventRow::try_from(line.to_owned()) {
         assert_eq!(String::from(entry.clone()), line);

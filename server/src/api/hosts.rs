@@ -72,8 +72,8 @@ pub(crate) async fn list_options() -> Json<&'static [OptionDoc]> {
     Json(OPTIONS)
 }
 
-/// While a run is active, cached results are used, because a runner process would take CPU time
-/// from the run.
+/// While a run is active, cached results are used unless a refresh is requested, because a runner
+/// process would take CPU time from the run.
 fn max_age(runs: &Runs, query: &HostQuery) -> MaxAge {
     if query.refresh.unwrap_or_default() {
         MaxAge::Zero

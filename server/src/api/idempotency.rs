@@ -40,7 +40,7 @@ pub(crate) fn key(
         return Err(Error::invalid(
             "bad_value",
             "Idempotency-Key",
-            "Invalid key.",
+            "The idempotency key is invalid.",
             format!("Send 1 to {MAX_KEY} ASCII characters, for example a UUID."),
         )
         .into());

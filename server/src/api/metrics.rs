@@ -45,7 +45,10 @@ pub(crate) fn install() -> anyhow::Result<PrometheusHandle> {
         "leadline_open_streams",
         "Open WebSockets and NDJSON streams"
     );
-    describe_gauge!("leadline_build_info", "Always 1");
+    describe_gauge!(
+        "leadline_build_info",
+        "Server version, as a label; the value is always 1"
+    );
     gauge!("leadline_build_info", "version" => env!("CARGO_PKG_VERSION")).set(1.0);
     Ok(handle)
 }
@@ -73,8 +76,9 @@ pub(crate) async fn record(request: Request, next: Next) -> Response {
     response
 }
 
-/// State of each series that has a baseline: 1 for its current state, 0 for all others. Not a
-/// registered gauge, because the metric must disappear when the series is unpinned.
+/// State of each series that has a baseline (1 for its current state, 0 for all others), and the
+/// start of its newest run. These are not registered gauges, because they must disappear when the
+/// series is unpinned.
 async fn trend_states(runs: &Runs) -> Result<String, ApiError> {
     let mut text = String::from(
         "# HELP leadline_trend_state State of a series relative to its baseline\n# TYPE leadline_trend_state gauge\n",

@@ -73,7 +73,7 @@ async fn saved_study(runs: &Runs, n: u64) -> Result<SavedStudy, Error> {
 }
 
 /// The comparison on the study's page, and the time series of the compared groups; `None` if there
-/// are too few results.
+/// are too few results, or if they cannot be compared.
 async fn compare_steps(
     runs: &Runs,
     study: &Study,
@@ -121,7 +121,7 @@ fn compare_query(study: &Study) -> Option<CompareQuery> {
     })
 }
 
-/// The first started run of each step. Damaged runs are omitted.
+/// The first run of each step, unless it has not started or is damaged.
 async fn first_runs(runs: &Runs, study: &Study) -> Vec<Run> {
     let mut shown = Vec::new();
     for step in study.steps.iter().filter(|step| step.repeat == 1) {

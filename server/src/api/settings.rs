@@ -37,7 +37,7 @@ fn settings_request(body: Value) -> Result<Settings, Vec<Problem>> {
     let mut fields = ObjectReader::new(body, "", &["thresholds"]);
     let object = fields.object("thresholds", EXAMPLE);
     if object.is_none() && !fields.has_problems() {
-        let remedy = format!("For example: {EXAMPLE}; {{}} removes all.");
+        let remedy = format!("For example: {EXAMPLE}. Use {{}} to remove all thresholds.");
         fields.reject("missing", "thresholds", "thresholds is required.", remedy);
     }
     let mut settings = Settings::default();

@@ -48,8 +48,8 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// Continues a run's journal after the last stored event. Fails if the database does not accept
-    /// writes and there is no spool.
+    /// Continues a run's journal after the last stored event. Without a spool, the journal fails if
+    /// the database does not accept writes.
     pub(crate) async fn resume(
         run: u64,
         status: RunStatus,

@@ -249,7 +249,8 @@ fn bytes(record: &Record) -> usize {
     lines.sum::<usize>() + record.rollups.len() * ROLLUP_BYTES
 }
 
-/// Removes every other sample's data, and the rollups of records that contain no sample.
+/// Removes every other sample's data, and the rollups of records that then contain neither a sample
+/// nor an update.
 fn remove_samples(records: &mut VecDeque<Record>) {
     let mut is_removed = false;
     for record in records {

@@ -36,7 +36,7 @@ impl CommonGrid {
         let fits = |level: &u32| total_ms / length_ms(*level) <= MAX_READ;
         let level = levels.into_iter().find(fits).unwrap_or(long);
         let points = longest_ms / length_ms(level);
-        // Longer buckets consist of whole rollups.
+        // The longest rollups are used only if the buckets are at least as long, so round down.
         let points = if level == long {
             points.floor()
         } else {

@@ -49,7 +49,7 @@ pub(crate) struct Stacks {
 }
 
 impl Stacks {
-    /// Returns `None` if there are no valid stacks.
+    /// Returns `None` if a line is invalid, or if there are no samples or too many.
     pub(crate) fn from_profile(profile: &Profile) -> Option<Self> {
         let mut lines = Vec::new();
         let mut samples = 0_u64;
@@ -70,8 +70,8 @@ impl Stacks {
     }
 }
 
-/// Removes characters that XML does not allow, and a trailing number, which inferno would read as
-/// another count. A leading `#` is removed because it would make the line a comment.
+/// Replaces characters that XML does not allow. Prevents inferno from reading a trailing number as
+/// another count, and a leading `#` as the start of a comment.
 fn sanitize_stack(stack: &str) -> Cow<'_, str> {
     let mut plain = Cow::Borrowed(stack);
     if stack.chars().any(is_invalid_in_xml) {

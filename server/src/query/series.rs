@@ -10,8 +10,8 @@ use leadline_protocol::{query::SeriesQuery, series::Series};
 
 pub(crate) const DEFAULT_POINTS: u32 = 600;
 
-/// Minimum bucket length, in sampling windows, for which rollups are used. Reading more than about
-/// 6,000 samples takes half a second.
+/// Minimum bucket length, in sampling windows, for which rollups are used. Reading the samples of
+/// 600 shorter buckets, at most 6,000, takes about half a second.
 const MIN_ROLLED_UP_WINDOWS: f64 = 10.0;
 
 /// A run's time range and layout, determined before its samples are read.
@@ -72,7 +72,7 @@ pub(crate) async fn load(
 ) -> anyhow::Result<Series> {
     let extent = Extent::read(store, run, sample_ms).await?;
     let from_ms = query.from_ms.unwrap_or(0.0);
-    // The run has no samples after this time, so there are no buckets.
+    // The buckets end with the last sample of the run.
     let to_ms = query.to_ms.unwrap_or(f64::INFINITY);
     let to_ms = to_ms.min(extent.end_ms).max(from_ms);
     let shortest = extent.min_rolled_up_windows();

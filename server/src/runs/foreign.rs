@@ -23,7 +23,7 @@ use std::iter;
 
 const FORMAT_REMEDY: &str = "Run fio with --output-format=json or json+, and import its output.";
 
-/// Maximum length of a run name, in bytes, as in requests.
+/// Maximum length of a run name, in bytes. In requests, names may have this many characters.
 const MAX_NAME: usize = 200;
 
 /// How to store an imported result.

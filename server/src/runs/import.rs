@@ -41,7 +41,7 @@ impl Runs {
             Some(document) if is_study(document) => problems.push(Problem::invalid(
                 "text_is_study",
                 "job_text",
-                "The jobs in the text run one after another.",
+                "The jobs in the text run one after another, which requires a study.",
                 "Send the document returned by POST /import to POST /studies.",
             )),
             Some(document) => {

@@ -83,7 +83,7 @@ impl Runs {
         Ok(self.runner.plan(&run).await?)
     }
 
-    /// Plans and queues a run, unless the key has been used before.
+    /// Plans and queues a run. If a request with the same key has already created one, returns it.
     pub(crate) async fn submit(
         &self,
         request: RunRequest,

@@ -76,7 +76,7 @@ impl Runs {
         trend.map_err(|problem| Error::Rejected(vec![problem]))
     }
 
-    /// `None` if no run has ended.
+    /// `None` if no run has ended, or if the newest one has been deleted since.
     async fn series(
         &self,
         key: SeriesKey,

@@ -58,7 +58,7 @@ impl RunEnd<'_> {
         let is_sound = !signalled && !stalled && !damaged && !violated;
         let succeeded = self.exit == RunnerExit::Code(0) && is_sound;
         match (self.report, self.stop) {
-            // The run ended before the stop request arrived.
+            // A stop request that arrived after the run had ended has no effect.
             (Some(_), _) if succeeded => (Done, None),
             (_, Some(StopRequest::Cancel)) => (Cancelled, Some(self.cancel_reason())),
             (_, Some(StopRequest::Shutdown)) => {
@@ -87,7 +87,7 @@ impl RunEnd<'_> {
     fn error_reason(&self, report: &Report) -> String {
         if let Some(first) = &report.errors.first {
             return format!(
-                "Job {}: {} of {} bytes at {}: {}.",
+                "Job {}: {} of {} bytes at offset {}: {}.",
                 first.job, first.operation, first.bytes, first.offset, first.message
             );
         }

@@ -1,6 +1,6 @@
 //! The run queue: decides which runs may start, and why the others must wait. Pure.
 //!
-//! A run holds locks on the devices under its targets, or on their filesystem if there is no
+//! A run holds locks on the devices under its targets, or on their filesystem type if there is no
 //! device. Runs that share a lock execute one at a time, in queue order; other runs may overtake
 //! them. A run's queue order is its number or, for a retry, the number of the failed run. A run
 //! with the lock [`HOST_LOCK`] executes alone.
@@ -8,7 +8,7 @@
 use leadline_protocol::run::QueuePosition;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Kernel names of devices, filesystems, or [`HOST_LOCK`].
+/// Kernel names of devices, filesystem types, target paths, study locks, or [`HOST_LOCK`].
 pub(crate) type Locks = BTreeSet<String>;
 
 /// Lock held by runs that affect all other runs, for example by dropping the page cache.

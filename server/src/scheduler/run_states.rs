@@ -17,8 +17,8 @@ pub(crate) fn can_follow(from: RunStatus, to: RunStatus) -> bool {
         (from, Preparing) => from == Queued,
         (from, Measuring) => from == Preparing,
         (from, Finishing) => matches!(from, Preparing | Measuring),
-        // Also reachable from `preparing`: a run whose jobs end immediately has a report but no
-        // measured phase.
+        // `done` is also reachable from `preparing`: a run whose jobs end immediately has a report
+        // but no measured phase.
         (_, to) => to.is_final(),
     }
 }

@@ -57,7 +57,7 @@ impl ZonedCron {
         }
     }
 
-    /// The first due time after `after_ms`; `None` if there is none, such as on February 30th.
+    /// The first due time after `after_ms`; `None` if the date never occurs, such as February 30th.
     pub(crate) fn next_after(&self, after_ms: u64) -> Option<u64> {
         let after = self.local(after_ms)?;
         if self.is_fixed_time {

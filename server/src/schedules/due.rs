@@ -11,7 +11,7 @@ use state::NOT_RUNNING;
 
 /// A start delayed by more than this is a catch-up.
 const LATE_MS: u64 = 60_000;
-/// If the clock is set back by more than this, the earlier time is assumed to be wrong.
+/// If the clock is set back by more than this, the time before the change is assumed to be wrong.
 const MAX_SET_BACK_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// `None` if nothing is due.

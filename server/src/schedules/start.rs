@@ -166,7 +166,7 @@ impl Runs {
         now_ms: u64,
     ) -> Result<Option<(StartResult, String)>, Error> {
         if now_ms.saturating_sub(start.decided_ms) > MAX_PENDING_MS {
-            let reason = "The server could not start it for an hour.".into();
+            let reason = "The run or study could not be started within an hour.".into();
             return Ok(Some((StartResult::Missed, reason)));
         }
         let quiet = self.quiet_now(start.schedule, now_ms).await?;

@@ -60,7 +60,7 @@ impl Banner<'_> {
             };
             writeln!(
                 out,
-                "  {runs} interrupted by the last shutdown; results up to that point are kept."
+                "  {runs} interrupted when the server last stopped; the results measured until then are kept."
             )?;
         }
         out.flush()

@@ -37,7 +37,7 @@ pub(super) async fn back_up_before_migration(
     version: i64,
 ) -> Result<()> {
     let to = database.with_file_name(format!("leadline-v{version}.db"));
-    // A previous migration failed and left this file.
+    // A previous migration may have failed and left this file.
     let _ = fs::remove_file(&to);
     copy_into(connection, &to).await?;
     tracing::info!(copy = %to.display(), "backed up the database before migrating it");

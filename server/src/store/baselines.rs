@@ -65,7 +65,7 @@ impl Store {
             .await?)
     }
 
-    /// Returns the existing ones among these runs, in order.
+    /// Returns those of the runs that still exist, in order.
     pub(crate) async fn existing_runs(&self, runs: &[u64]) -> Result<Vec<u64>> {
         let sql = "SELECT number FROM runs WHERE number IN (SELECT value FROM json_each(?)) ORDER BY number";
         Ok(query_scalar(sql)

@@ -23,7 +23,7 @@ pub(super) const ENDED: &str = r#"["done", "failed", "cancelled", "interrupted"]
 const ACTIVE: &str = r#"["preparing", "measuring", "finishing"]"#;
 /// Nice value.
 const LOWEST_PRIORITY: i32 = 19;
-/// Exceeds the number of runs that can be active at the same time.
+/// Maximum number of runs per step, more than are usually active at the same time.
 const MAX_RUNS: u32 = 16;
 
 /// A run number, and the sequence number from which to continue compressing its samples.

@@ -18,7 +18,7 @@ use std::{ops::Range, sync::Arc};
 /// Samples per page: a few hundred KiB.
 const SAMPLES_PER_PAGE: u32 = 256;
 
-/// First event of an epoch. In every epoch except 0, it is also the run's last event.
+/// Last event of a run. In every epoch except 0, it is also the first event of the epoch.
 #[derive(Debug, Deserialize)]
 pub(crate) struct EpochStart {
     pub seq: u64,
@@ -60,7 +60,7 @@ impl Store {
         )
     }
 
-    /// Returns the epoch of the last event and its start.
+    /// Returns the epoch and the sequence number of the last event.
     ///
     /// # Errors
     /// The run has no events.

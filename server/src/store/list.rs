@@ -32,7 +32,7 @@ impl Store {
             runs.truncate(limit);
             next_cursor = runs.last().map(|run| cursor(run, filter.sort).encode());
         }
-        // Runs are sorted by the stored value, so the cursor contains that value.
+        // Must follow the cursor, which contains a stored value that this call may remove.
         self.mark_damaged(&mut runs).await?;
         Ok(RunList {
             runs,

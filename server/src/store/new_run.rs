@@ -32,7 +32,7 @@ pub(crate) struct NewRun {
     pub resolved: Vec<ResolvedJob>,
     /// Confirmations that data may be overwritten by this run.
     pub confirm: Vec<String>,
-    /// Devices and paths reserved by the run.
+    /// See `scheduler::queue::Locks`.
     pub locks: BTreeSet<String>,
 }
 

@@ -92,8 +92,7 @@ pub(super) fn readable<'r, T>(
 pub(super) fn summary(row: &SqliteRow) -> sqlx::Result<RunSummary> {
     let mut columns = Columns::new(row);
     let name: String = columns.get("name")?;
-    // Annotations have no checksum. Ignore unreadable tags, so one run cannot make the whole list
-    // fail.
+    // Tags have no checksum. Ignore unreadable ones, so one run cannot make the whole list fail.
     let tags: Vec<String> = json(row, "tags").ok().flatten().unwrap_or_default();
     let notes: String = columns.get("notes")?;
     let mut summary = RunSummary {

@@ -126,7 +126,8 @@ impl Store {
         Ok(digest::find_damaged(&mut connection, runs).await?)
     }
 
-    /// Like `damaged_runs`, for ended runs, whose results do not change.
+    /// Like `damaged_runs`, for ended runs. If there are many, verifies intact ones only once,
+    /// because their results do not change.
     pub(super) async fn damaged_since_start(&self, mut runs: Vec<u64>) -> Result<BTreeSet<u64>> {
         let verified = || self.verified.lock().unwrap_or_else(PoisonError::into_inner);
         if runs.len() > MAX_CHECKED_AGAIN {

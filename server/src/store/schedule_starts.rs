@@ -181,7 +181,7 @@ impl Store {
         transaction.commit().await
     }
 
-    /// Stores the outcome of a due time.
+    /// Stores the result of a scheduled start.
     pub(crate) async fn finish_start(
         &self,
         start: &ActiveStart,

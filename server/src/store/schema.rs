@@ -1,5 +1,5 @@
-//! Checks at startup that no table or column is missing, so that damage is not noticed only by the
-//! requests that need it.
+//! Checks at startup that no table or column is missing. Otherwise, such damage would be noticed
+//! only when a request needs the missing data.
 
 use crate::store::migrations;
 use anyhow::{Result, ensure};

@@ -120,8 +120,8 @@ impl FromRow<'_, SqliteRow> for StoredStudy {
 }
 
 impl Store {
-    /// Inserts a study with all its runs. Returns the study number and the run numbers. Every run
-    /// gets the study's lock.
+    /// Inserts a study with all its runs. Returns the study number, and the runs with their
+    /// numbers. Every run gets the study's lock.
     pub(crate) async fn insert_study(
         &self,
         new: &NewStudy,

@@ -66,8 +66,8 @@ impl Contents {
     }
 }
 
-/// Returns the studies with missing rows. Studies that never existed, and studies that the server
-/// deleted, are not included.
+/// Returns the studies with missing rows or checksums, or with extra looks. Studies that never
+/// existed, and studies that the server deleted, are not included.
 pub(super) async fn find_damaged(
     connection: &mut SqliteConnection,
     studies: &[u64],
@@ -84,10 +84,10 @@ pub(super) async fn find_damaged(
     Ok(damage.flatten().collect())
 }
 
-/// Checks that no rows of the study are missing.
+/// Checks one study. See `find_damaged`.
 ///
 /// # Errors
-/// `DamagedStudy` if rows of the study are missing.
+/// `DamagedStudy` if rows or checksums of the study are missing, or if it has extra looks.
 pub(super) async fn check(connection: &mut SqliteConnection, study: u64) -> Result<()> {
     match find_damaged(connection, &[study]).await?.remove(&study) {
         Some(cause) => Err(DamagedStudy { study, cause }.into()),
@@ -142,7 +142,7 @@ pub(super) async fn remove_run(connection: &mut SqliteConnection, run: u64) -> s
     Ok(())
 }
 
-/// Also removes runs whose rows are missing.
+/// Removes the list of a study's runs, including runs whose rows are missing.
 pub(super) async fn remove_runs(connection: &mut SqliteConnection, study: u64) -> sqlx::Result<()> {
     let delete = query("DELETE FROM study_runs WHERE study = ?").bind(study.cast_signed());
     delete.execute(connection).await?;

@@ -84,7 +84,7 @@ impl Table {
         ))
     }
 
-    /// `quote` distinguishes null from text, and separates the values.
+    /// `quote` distinguishes null from text; commas separate the values.
     fn content(&self) -> String {
         let columns = self.columns.iter();
         let quoted: Vec<String> = columns.map(|column| format!("quote({column})")).collect();

@@ -80,7 +80,7 @@ impl Store {
     async fn copy_open_file(&self) -> Result<PathBuf> {
         let copy = self.health.file.rescue_path(clock::now_ms());
         let partial = copy.with_extension("partial");
-        // An earlier attempt left this file.
+        // An earlier attempt may have left this file.
         let _ = std::fs::remove_file(&partial);
         backup::copy_into(&mut *self.readers.acquire().await?, &partial).await?;
         std::fs::rename(&partial, &copy)?;

@@ -75,7 +75,7 @@ impl Runs {
         }
     }
 
-    /// Takes all looks that are due.
+    /// Like `study_end`, but fails if the study is damaged. First takes all looks that are due.
     async fn intact_study_end(&self, study: u64) -> anyhow::Result<Option<StudyEnd>> {
         self.take_due_looks(study).await?;
         if let Some(pairs) = self.store.decided_after(study).await? {
@@ -109,7 +109,7 @@ impl Runs {
 
 /// Why the remaining runs of a study do not start.
 struct StudyEnd {
-    /// Later runs have higher queue positions.
+    /// Runs with a higher queue order do not start.
     queue_order: u64,
     reason: String,
 }

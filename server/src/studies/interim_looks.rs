@@ -15,8 +15,8 @@ use leadline_protocol::{
 const MAX_STUDIES_AT_START: u32 = 100;
 
 impl Runs {
-    /// Stores each look of a study whose runs have ended. Must be called before another run of the
-    /// study starts.
+    /// Takes and stores the looks that are due because their runs have ended. Must be called before
+    /// another run of the study starts.
     pub(crate) async fn take_due_looks(&self, study: u64) -> anyhow::Result<()> {
         while let Some(stored) = self.store.study(study).await?
             && let Some(until) = &stored.until_decided

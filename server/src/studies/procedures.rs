@@ -56,7 +56,7 @@ impl Runs {
         stored: &StoredStudy,
     ) -> anyhow::Result<Vec<Option<StoredRun>>> {
         let mut by_step: BTreeMap<u32, StoredRun> = BTreeMap::new();
-        // Retries come after the failed runs, so they take their place.
+        // Retries come after the failed runs and replace them.
         for summary in &stored.runs {
             let Some(run) = self.store.run(summary.number).await? else {
                 continue;

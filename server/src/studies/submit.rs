@@ -41,7 +41,8 @@ impl Runs {
         Ok(self.runner.plan(&request.document).await?)
     }
 
-    /// Plans and queues all runs of a study, unless the key has been used before.
+    /// Plans and queues all runs of a study. If a request with the same key has already created a
+    /// study, returns it.
     pub(crate) async fn submit_study(
         &self,
         request: StudyRequest,

@@ -28,7 +28,7 @@ pub(crate) fn summary(study: &StoredStudy) -> StudySummary {
         .copied()
         .filter(|run| !is_not_needed(study, run))
         .collect();
-    // The next look may continue or end the study.
+    // A retry, a look or another run may follow.
     let is_open = study.awaits_retry || due_look(study).is_some() || needs_next_run(study);
     let status = if is_open {
         StudyStatus::Running

@@ -22,7 +22,7 @@ pub(crate) fn test_message(at_ms: u64) -> WebhookMessage {
     }
 }
 
-/// Returns `None` if the start was not missed.
+/// Returns `None` if the start was neither missed nor skipped.
 pub(crate) fn missed_start(
     (schedule, name): (u64, &str),
     start: &Start,

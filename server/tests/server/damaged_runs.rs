@@ -29,7 +29,7 @@ async fn create(server: &Program, study: &Value) {
     assert_eq!(status, StatusCode::CREATED, "{created}");
 }
 
-/// Returns the statistics of all steps with this name.
+/// Returns the IOPS medians of all steps with this name.
 fn medians(study: &Value, name: &str) -> Vec<Value> {
     let results = study["results"].as_array().unwrap().iter();
     let named = results.filter(|result| result["name"] == name);
@@ -231,7 +231,7 @@ async fn lists_mark_damaged_runs_and_trends_exclude_them() {
         (vec![], vec![3, 2, 1])
     );
     let mut database = connect(&server).await;
-    // Change one byte in the report, the list and the request.
+    // Change the report, a value in the list, and the request.
     let changes = [
         ("run_details", "report", "replace(report, 'e', 'f')"),
         ("runs", "iops", "iops + 1"),

@@ -270,7 +270,7 @@ async fn studies_from_earlier_versions_are_not_checked() {
         (&json!("a"), &json!(1))
     );
     assert_eq!(shown["looks"], ended["looks"]);
-    // Nor does an unreadable row without a checksum hide other studies.
+    // An unreadable row is reported even if it has no checksum.
     execute(&mut database, "UPDATE studies SET steps = '['").await;
     let list = server.get("/studies").await;
     assert_eq!(list["damaged"][0]["number"], 1);

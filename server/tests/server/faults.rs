@@ -213,7 +213,7 @@ async fn second_sigterm_has_no_effect() {
     assert_eq!(run["report"]["ended_by"], "signal");
 }
 
-/// Hang up, as if the server's terminal was closed.
+/// SIGHUP, as if the server's terminal had been closed.
 #[tokio::test]
 async fn sighup_interrupts_the_run() {
     let server = Program::start().await;

@@ -186,8 +186,7 @@ async fn hostile_json_is_rejected_using_little_memory() {
         ("rwmixread", job(r#""rw": "rw", "rwmixread": 101"#)),
     ] {
         let (status, problem) = post(body).await;
-        // The plan endpoint reports problems with a job. Requests without a valid plan are
-        // rejected.
+        // The plan lists the problems of a job. Requests that cannot be parsed are rejected.
         let is_rejected = status == StatusCode::UNPROCESSABLE_ENTITY
             || problem["problems"]
                 .as_array()

@@ -99,7 +99,7 @@ async fn a_load_curve_adds_its_runs_even_after_a_kill() {
     assert_eq!(steps[2]["run"]["tags"], json!(["curve"]));
 }
 
-/// Waits until the run of a step is measuring, and returns its status.
+/// Waits until the run of a step is measuring, and returns its number.
 async fn wait_until_measuring(server: &Program, step: usize, retry_of: &Value) -> Value {
     let began = Instant::now();
     loop {

@@ -169,7 +169,7 @@ async fn series_of_long_runs_load_quickly() {
     let began = Instant::now();
     server.get(&format!("/runs/{}", runs[0])).await;
     let run = began.elapsed();
-    // Nothing is compressed while a run is active.
+    // Finished runs are not compressed while a run is active.
     let blocker = server.queue(job_on("vdb", "blocker", "600s")).await;
     server.wait_for_status(blocker, &["measuring"]).await;
     while runs.len() < RUNS {
@@ -216,7 +216,7 @@ fn split(event: &Value, counts: &mut BTreeMap<(String, u64), u64>) -> Value {
 #[tokio::test]
 async fn compressed_samples_are_restored() {
     let server = Program::start().await;
-    // Nothing is compressed while a run is active.
+    // Finished runs are not compressed while a run is active.
     let blocker = server.queue(job_on("vdb", "blocker", "600s")).await;
     server.wait_for_status(blocker, &["measuring"]).await;
     let run = run_for_hours(&server, "0.18").await;

@@ -255,7 +255,7 @@ async fn runner_failures_fail_the_run() {
         ("fail", "The disk is full.", false),
         (
             "error",
-            "Job error: read of 4096 bytes at 4096: Input/output error.",
+            "Job error: read of 4096 bytes at offset 4096: Input/output error.",
             true,
         ),
     ] {

@@ -102,7 +102,7 @@ async fn next_notice(socket: &mut Socket) -> Value {
     }
 }
 
-/// Reads live events until one has the specified type, and returns it.
+/// Reads live events until one has the specified type. Returns the number of events.
 async fn read_until(stream: &mut reqwest::Response, kind: &str) -> usize {
     let mut text = String::new();
     while !text.contains(&format!(r#""type":"{kind}""#)) {

@@ -97,7 +97,7 @@ pub(crate) async fn pin(server: &Program, path: &str, body: Value) -> (StatusCod
     server.send(request.json(&body)).await
 }
 
-/// Inserts ten runs per day with this IOPS level.
+/// Returns ten copies for one day, with approximately this IOPS level.
 pub(crate) fn day(first: u64, day: u64, iops: f64) -> Vec<Copy> {
     let runs = first..first + 10;
     runs.map(|number| copy(number, day, iops + (number % 5) as f64))

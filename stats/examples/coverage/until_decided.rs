@@ -253,11 +253,13 @@ pub(crate) fn section() -> String {
          and in a single comparison of {LAST} pairs or runs per group. Mean runs: the mean\n\
          number of pairs or runs per group until this B is decided.\n\n{}\n\
          ### Recommended numbers of runs\n\n\
-         Recommendations based on the spread of the first runs. Recommended: the mean number\n\
-         of runs for detecting a 5 % difference. Found: how often that number detects it, in\n\
-         percent, in a new study and when an undecided first study is continued. Equivalent:\n\
-         how often the number recommended for equivalence within 5 % results in *equivalent*,\n\
-         in percent, if the true ratio is 1 and that number is at most {MAX_RECOMMENDED}.\n\n{}",
+         Recommendations based on the spread of the first runs:\n\n\
+         - *recommended*: mean number of runs for detecting a 5 % difference\n\
+         - *found*: how often that number detects it in a new study, in percent\n\
+         - *found, continued*: the same if an undecided first study is continued\n\
+         - *equivalent*: how often a study of the size recommended for showing equivalence\n  \
+           within 5 % ends in *equivalent*, in percent, if the true ratio is 1 (sizes up to\n  \
+           {MAX_RECOMMENDED})\n\n{}",
         schedule(FIRST, LAST),
         table(&columns, &sequential),
         table(&recommendation_columns, &recommendations.concat()),

@@ -1,6 +1,6 @@
 // The event stream of one run: stored events first, then live ones. A listener gets each event once
-// and in order, or is reset if a server crash lost the last second of events. State computed from
-// the events is in `model/fold`.
+// and in order, or is reset if a server crash lost the most recent events. State computed from the
+// events is in `model/fold`.
 import type { Event } from './generated/types.gen';
 import { type ConnectionStatus, openSocket, type Socket } from './socket';
 

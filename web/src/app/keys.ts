@@ -1,9 +1,9 @@
 // Keyboard shortcuts. A key clicks the element with that `data-key`, or focuses it if it is a
-// field. `data-action` is the description in the help. All other shortcuts navigate between pages.
+// field. `data-action` is the description in the help. All other shortcuts open a page or the help.
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
 
-/** Shortcuts that work on all pages, as listed in the help. */
+/** Shortcuts that the help lists on every page. Some work only in the run list. */
 export const KEYS = [
   ['n', 'Create a run'],
   ['Ctrl K', 'Open the command palette'],

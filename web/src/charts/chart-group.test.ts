@@ -47,7 +47,7 @@ it('waits after a slow redraw', () => {
   chartGroup.request();
   nextFrame();
   expect(draw).toHaveBeenCalledTimes(1);
-  // 180 ms after the first one.
+  // The next redraw is due 180 ms after the first one.
   for (let i = 0; i < 9; i += 1) nextFrame();
   expect(draw).toHaveBeenCalledTimes(1);
   for (let i = 0; i < 4; i += 1) nextFrame();

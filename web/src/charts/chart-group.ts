@@ -1,7 +1,8 @@
-// State shared by the charts on a page: redraw schedule, zoom and crosshair. All listeners run in
-// the same animation frame, but not before a chart could have changed by a pixel. They do not run
-// while drawing is paused or the page is hidden (browsers suspend the animation frames of hidden
-// pages).
+// State shared by the charts on a page: redraw schedule, zoom and crosshair. A requested redraw
+// calls all listeners in the same animation frame, but not before a chart could have changed by a
+// pixel. It does nothing while drawing is paused, and waits while the page is hidden (browsers
+// suspend the animation frames of hidden pages). Zooming, pausing and resuming call the listeners
+// immediately.
 
 /** A range of the time axis, in seconds since the start of the measurement. */
 export interface Range {

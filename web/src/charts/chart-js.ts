@@ -175,8 +175,7 @@ export const trimZeros = (text: string): string =>
   text.replace(/(\d)\.0+(?!\d)|(\.\d*?[1-9])0+(?!\d)/, '$1$2');
 
 /**
- * A value axis. With `decades`, a logarithmic axis has labels only at 1, 2 and 5 times powers of
- * ten.
+ * A value axis. With `decades`, a logarithmic axis labels only the ticks that `isLabeled` selects.
  */
 export function valueAxis(
   scale: 'linear' | 'log',

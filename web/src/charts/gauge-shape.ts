@@ -20,7 +20,7 @@ export const LAYER_COLORS = {
   device: 'device',
 } as const;
 
-/** x of the lead's rope, and space to its right. The text of the layers is to its left. */
+/** x of the lead's rope, and space to its right. The layers' text is to its left. */
 const MIN_ROPE_X = 116;
 const MAX_ROPE_X = 190;
 const ROPE_SHARE = 0.36;

@@ -21,11 +21,11 @@ import './charts.css';
 /** Background opacity for each layer. */
 const OPACITIES = [0.05, 0.08, 0.11, 0.17];
 const LABELS = ['Application', 'Page cache', 'Filesystem|and block layer', 'Device'];
-/** x of all text of a layer. */
+/** x of each layer's text. */
 const TEXT_X = 12;
-/** Width of a character of a note, including a margin. Notes must not reach the rope. */
+/** Width of a character in a note, including a margin. Notes must not reach the rope. */
 const NOTE_CHARACTER_WIDTH = 6.7;
-/** Distance between two knots of the rope. */
+/** Distance between two knots in the rope. */
 const KNOT_DISTANCE = 24;
 /** Largest I/O count that is not abbreviated. */
 const MAX_FULL_COUNT = 9_999_999;

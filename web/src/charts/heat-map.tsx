@@ -27,7 +27,7 @@ interface HeatMapProps {
 const BOTTOM = 22;
 const TOP = 6;
 
-/** Memoized, because it is redrawn without React. */
+/** Memoized: updates are drawn without React. */
 export const HeatMap = memo(function HeatMap({ heat, chartGroup, fullRange }: HeatMapProps) {
   const card = useRef<HTMLElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);

@@ -32,7 +32,7 @@ it('distinguishes overloaded rates from sustained ones by shape and color', () =
       <LoadCurveCharts results={{ points } as unknown as LoadCurveResults} />
     </MantineProvider>,
   );
-  const datasets = drawn.get('Achieved by offered IOPS')?.datasets ?? [];
+  const datasets = drawn.get('Achieved vs. offered IOPS')?.datasets ?? [];
   const named = (label: string) => datasets.find((dataset) => dataset.label === label);
   expect(named('Sustained')).toMatchObject({ data: [{ x: 400, y: 400 }], pointStyle: 'circle' });
   expect(named('Overloaded')).toMatchObject({ data: [{ x: 800, y: 500 }], pointStyle: 'triangle' });

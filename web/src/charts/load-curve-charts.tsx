@@ -59,7 +59,7 @@ function LatencyChart({ results }: { results: LoadCurveResults }) {
       dataset(label, latencyLine(results, name), index),
     ),
   };
-  const title = 'Latency from the intended start by achieved IOPS (log)';
+  const title = 'Latency from the intended start vs. achieved IOPS (log)';
   return (
     <PlotCard
       title={title}
@@ -133,7 +133,7 @@ function AchievedChart({ results }: { results: LoadCurveResults }) {
   };
   return (
     <PlotCard
-      title="Achieved by offered IOPS"
+      title="Achieved vs. offered IOPS"
       data={data}
       options={options(valueAxis('linear', iops), bracket(results))}
       legend={[...classes.map(({ style }) => style), EQUAL]}

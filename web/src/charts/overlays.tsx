@@ -73,7 +73,7 @@ function listGroups(comparison: Comparison, runLabel: (run: number) => string) {
   });
 }
 
-/** Returns no lines while `series` is still that of other groups. */
+/** Returns no lines while `series` still belongs to a different number of groups. */
 function toLines(
   comparison: Comparison,
   groups: ReturnType<typeof listGroups>,

@@ -103,7 +103,7 @@ function LoadLatencyChart({ results, axis }: SweepChartsProps) {
   const x = { ...valueAxis('linear', FORMATS.iops), afterFit: undefined };
   return (
     <PlotCard
-      title="p99 latency by IOPS (log)"
+      title="p99 latency vs. IOPS (log)"
       data={data}
       options={{ ...base, scales: { ...base.scales, x: x as object } }}
       legend={legendOf(iops)}

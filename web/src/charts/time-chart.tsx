@@ -41,8 +41,8 @@ const NONE = () => [];
 const NO_SUMMARY: readonly string[] = [];
 
 /**
- * Memoized, because it is redrawn without React. When the theme changes, the Chart.js chart is
- * recreated, because it reads its colors only once. The scale and the hidden lines are kept.
+ * Memoized: updates are drawn without React. Chart.js reads colors only once, so a theme change
+ * recreates the chart; its scale and hidden lines are kept.
  */
 export const TimeChart = memo(function TimeChart(props: TimeChartProps) {
   const scheme = useComputedColorScheme();
@@ -185,7 +185,7 @@ function useHiddenLines() {
 }
 
 const thresholdLabels = ({ thresholds = [], format }: ChartPanel) =>
-  thresholds.map(({ label, value }) => `dashed line at ${format(value)}: ${label}`);
+  thresholds.map(({ label, value }) => `threshold at ${format(value)}: ${label}`);
 
 /** Sets the label only if it has changed, because setting it recomputes styles. */
 function setLabel(canvas: HTMLCanvasElement, label: string) {

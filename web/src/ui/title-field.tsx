@@ -9,7 +9,7 @@ interface TitleFieldProps {
   /** The stored name. If it changes, it replaces the text. */
   value: string;
   placeholder?: string;
-  /** Limit in bytes, as on the server. */
+  /** Limit in characters, as on the server. */
   maxLength: number;
   unsaved: boolean;
   /** Called with the trimmed text, even if it has not changed. */

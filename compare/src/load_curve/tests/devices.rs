@@ -15,7 +15,7 @@ const RUNS: u64 = 40;
 /// The `overload_time` of curves.
 const OVERLOAD_SECONDS: u64 = 5;
 
-/// Uniform random numbers (xorshift64*), which avoids a dependency for tests.
+/// Generates uniform random numbers (xorshift64*), without a dependency for tests.
 struct Random(u64);
 
 impl Random {

@@ -76,8 +76,8 @@ fn check_kib(path: &str, direction: &Value, rate: f64) -> Result<(), ResultError
     Err(ResultError::invalid(format!("{path}.bw"), detail))
 }
 
-/// The latency of an I/O is the sum of its submission and completion latency, as far as fio
-/// measured all of them.
+/// The mean latency is the sum of the mean submission and completion latencies if fio measured all
+/// three for the same I/Os.
 fn check_sum_of_latencies(path: &str, direction: &Value) -> Result<(), ResultError> {
     let stats = LATENCIES.map(|name| {
         let latency = &direction[name];

@@ -60,7 +60,7 @@ pub(super) fn hostnames(jobs: &[&Value]) -> Vec<String> {
 }
 
 /// # Errors
-/// Returns why the jobs cannot be compared.
+/// Returns why the jobs cannot be used.
 pub(super) fn jobs<'a>(
     document: &'a Value,
     version: &str,
@@ -200,7 +200,7 @@ fn check_job(index: usize, job: &Value) -> Result<(), ResultError> {
     if !job["groupid"].is_null() && !job["groupid"].is_u64() {
         return Err(ResultError::invalid(
             format!("{path}.groupid"),
-            "is not a number",
+            "is not a non-negative integer",
         ));
     }
     let mut missing = DIRECTIONS.iter().filter(|name| job[**name].is_null());
@@ -212,13 +212,13 @@ fn check_job(index: usize, job: &Value) -> Result<(), ResultError> {
             "adds reads and writes (unified_rw_reporting=1); run it with unified_rw_reporting=0"
                 .to_owned()
         }
-        // fio prints all directions, also those without I/O.
+        // fio prints all directions, including those without I/O.
         false => format!("has no {missing}; use the whole output of fio"),
     };
     Err(ResultError::invalid(path, detail))
 }
 
-/// The group to compare; `None` if all jobs ran at the same time.
+/// The group to read; `None` for all jobs if they ran at the same time.
 fn selected(
     groups: &BTreeSet<u64>,
     jobs: &[&Value],

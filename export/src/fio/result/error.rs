@@ -27,7 +27,10 @@ impl fmt::Display for ResultError {
             Self::Invalid { field, detail } => write!(f, "{field} {detail}"),
             Self::NoSuchGroup(groups) => {
                 let noun = if *groups == 1 { "group" } else { "groups" };
-                write!(f, "this result has {groups} {noun} of jobs")
+                write!(
+                    f,
+                    "the selected group does not exist: this result has {groups} {noun} of jobs"
+                )
             }
             Self::MultipleGroups(groups) => write!(
                 f,

@@ -112,7 +112,7 @@ fn printed(stats: &Stats) -> Result<Option<BTreeMap<String, u64>>, ResultError> 
         let Some(ns) = ns.as_u64().filter(|ns| *ns <= MAX_NUMBER) else {
             return invalid(&format!(".{percent}"), "is not a time in nanoseconds");
         };
-        // fio 3.0 to 3.3 print unused entries of its list as percentile 0.
+        // fio 3.0 to 3.3 print unused entries of the percentile list as percentile 0.
         if number > 0.0 {
             percentiles.insert(number.to_string(), ns);
         }

@@ -64,7 +64,7 @@ pub(super) fn workload(jobs: &[Value]) -> Result<WorkloadSummary, ResultError> {
         let number = number.and_then(|number| u32::try_from(number).ok());
         let invalid = || {
             let field = format!("jobs[0].job options.{name}");
-            ResultError::invalid(field, "is not a count")
+            ResultError::invalid(field, "is not a valid number")
         };
         number.ok_or_else(invalid)
     };

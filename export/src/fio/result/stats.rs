@@ -24,7 +24,7 @@ pub(super) struct Direction {
 }
 
 /// # Errors
-/// Returns the name of a number that is missing, negative or not a number.
+/// Returns the name of a field that is missing, negative or not a number.
 pub(super) fn direction(jobs: &[&Value], name: &str) -> Result<Direction, ResultError> {
     let all = stats_of(jobs, name)?;
     let iops = rate(&all, "iops", "total_ios")?;
@@ -219,7 +219,7 @@ mod tests {
         assert!(write.iops.is_sign_positive(), "not -0");
     }
 
-    /// fio 3.0 to 3.3 print the unused entries of its percentile list as `"0.00": 0`.
+    /// fio 3.0 to 3.3 print the unused entries of the percentile list as `"0.00": 0`.
     #[test]
     fn unused_percentiles_are_omitted() {
         let percentiles = json!({"0.00": 0, "50.00": 4, "99.00": 9});

@@ -3,7 +3,7 @@
 /// Prefix of their names in lists of settings.
 pub const PREFIX: &str = "fio.";
 
-/// Default values, which fio prints only if they are set.
+/// Defaults of compared options. fio prints an option only if it is set.
 pub const DEFAULTS: &[(&str, &str)] = &[
     ("rw", "read"),
     ("bs", "4k"),
@@ -13,5 +13,5 @@ pub const DEFAULTS: &[(&str, &str)] = &[
     ("ioengine", "psync"),
 ];
 
-/// Options whose values are compared in bytes.
+/// Options whose values may have size suffixes, so that `4k` and `4096` are equal.
 pub const SIZES: &[&str] = &["bs", "size", "io_size", "offset", "rate", "rate_iops"];

@@ -12,8 +12,7 @@ const REMEDY: &str = "Use {} for a probe and rates derived from it, or {\"rates\
 const DEFAULT_RAMP_SECONDS: u32 = 2;
 /// Minimum number of I/Os for a p99.
 const MIN_IOS: f64 = 1_000.0;
-/// Options that the base job must not have, because the curve sets them or they change the
-/// arrivals.
+/// Options that the base job must not have, because the curve sets them or does not support them.
 const REJECTED_OPTIONS: &[&str] = &[
     "io_limit",
     "io_size",
@@ -111,7 +110,7 @@ fn check(reader: &mut ObjectReader, curve: &LoadCurve) {
     if rates.iter().any(|rate| ios(rate) < MIN_IOS) {
         reject(
             "rates",
-            "A rate results in fewer than 1,000 I/Os in its duration.",
+            "A run at one of the rates would have fewer than 1,000 I/Os.",
             "Use higher rates, or set seconds to a longer time.",
         );
     }

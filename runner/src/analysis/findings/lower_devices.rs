@@ -40,6 +40,6 @@ fn amplification(analysis: &DirectionAnalysis) -> Option<Finding> {
         "lower_device_amplification",
         sentence,
         json!({"device_bytes": device.bytes, "lower_device_bytes": lower.bytes}),
-        "Expected for mirrors (copies) and parity. Otherwise, find other programs that use these disks (iostat -x 1).",
+        "This is expected for mirrors and parity. Otherwise, find other programs that use these disks (iostat -x 1).",
     ))
 }

@@ -1,7 +1,7 @@
 //! Answers to the questions behind published test recipes, such as "is this disk fast enough for
 //! etcd?". Each question is recognized from the shape of the jobs (`table`), not from their names.
-//! It is answered only if all of the run's I/Os reached a device: a result from memory does not
-//! answer it.
+//! It is answered only if a device served the run's I/Os, because a result from memory does not
+//! describe the disk.
 
 mod answer;
 mod limit;

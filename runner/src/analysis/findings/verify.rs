@@ -35,7 +35,11 @@ fn summary(job: &JobReport, verify: &VerifyReport) -> String {
         .map(|(kind, number)| format!("{number} {kind}"));
     let kinds: Vec<String> = kinds.collect();
     let is_partial = verify.bad_blocks > verify.failures.len() as u64;
-    let listed = if is_partial { "of the listed: " } else { "" };
+    let listed = if is_partial {
+        "among those listed: "
+    } else {
+        ""
+    };
     let first = verify.failures.first().map_or_else(String::new, |block| {
         format!(" First: offset {} of {}.", count(block.offset), block.path)
     });

@@ -58,7 +58,7 @@ pub(crate) fn initial_write(context: &Context) -> Option<Finding> {
         ));
     }
     let sentence = format!(
-        "Initial write: {:.0} % of {path} held no data, so blocks were allocated. Running the same job again overwrites them, which is a different test.",
+        "Initial write: {:.0} % of {path} held no data, so blocks were allocated. Running the same job again overwrites them, so the two runs are not comparable.",
         (1.0 - share) * 100.0
     );
     let finding = Finding::new(
@@ -75,7 +75,7 @@ pub(crate) fn initial_write(context: &Context) -> Option<Finding> {
     finding.with_rerun(rerun::overwrite())
 }
 
-/// Does not apply if a job requests overwrites explicitly.
+/// Does not apply if a job appends, or sets `file_state` or `overwrite`.
 pub(crate) fn overwrite(context: &Context) -> Option<Finding> {
     let is_explicit = context.any_job(|job| {
         let target = &job.target;
@@ -89,7 +89,7 @@ pub(crate) fn overwrite(context: &Context) -> Option<Finding> {
         |target: &&TargetReport| target.state.existed && target.state.is_written() == Some(true);
     let target = written_files(context).find(is_full)?;
     let sentence = format!(
-        "{} existed and was fully written; this run overwrote it. The first run on a new file is a different test.",
+        "{} existed and was fully written; this run overwrote it. Writes to a new file also allocate blocks, so its first run is not comparable.",
         target.path
     );
     Some(Finding::new(
@@ -214,9 +214,9 @@ pub(crate) fn dirty_limit_not_reached(context: &Context) -> Option<Finding> {
         return None;
     }
     let sentence = format!(
-        "Dirty memory stayed below the writeback threshold of {}: it peaked at {}.",
-        bytes(background),
-        bytes(dirty)
+        "At the start and end of the measurement, at most {} of memory was dirty, below the writeback threshold of {}.",
+        bytes(dirty),
+        bytes(background)
     );
     Some(Finding::new(
         Warning,
@@ -227,7 +227,7 @@ pub(crate) fn dirty_limit_not_reached(context: &Context) -> Option<Finding> {
     ))
 }
 
-/// The kernel counts flushes only for disks, not for partitions, dm and md devices.
+/// The kernel counts flushes only for disks, not for partitions or for dm and md devices.
 pub(crate) fn device_cache(context: &Context) -> Option<Finding> {
     let write = context.direction(Direction::Write)?;
     let is_on_device = write.evidence.direct && write.class == VerdictClass::Device;

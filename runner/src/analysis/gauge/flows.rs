@@ -82,7 +82,7 @@ impl Served {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ServedIos {
     pub(super) page_cache: f64,
-    /// Served by holes, or by memory below a loop device.
+    /// Served by holes and unwritten extents, or by memory below a block device.
     pub(super) filesystem: f64,
     pub(super) device: f64,
 }

@@ -59,9 +59,9 @@ fn page_cache(flows: &Flows) -> Option<String> {
     if ios < share / 2.0 {
         let merged = format_two_digits(share / ios);
         return Some(if is_write {
-            format!("merged: {merged} writes into one")
+            format!("{merged} writes merged into one")
         } else {
-            format!("readahead: {merged} reads into one")
+            format!("readahead: one read served {merged}")
         });
     }
     if share > AMPLIFIED {
@@ -98,7 +98,7 @@ fn below_cache(flows: &Flows, past_cache: LayerFlow, reached: LayerFlow) -> Opti
     let is_merged = ios < MERGED && ratio(past_cache.bytes, issued) >= NEGLIGIBLE.value;
     is_merged.then(|| {
         format!(
-            "merged: {} into one",
+            "{} I/Os merged into one",
             format_two_digits(ratio(past_cache.ios, reached.ios))
         )
     })

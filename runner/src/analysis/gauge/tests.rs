@@ -200,7 +200,7 @@ fn gauges_without_verdict() {
             readahead,
             BUFFERED,
             PageCache,
-            "readahead: 63 reads into one",
+            "readahead: one read served 63",
         ),
         (
             "deferred writes",

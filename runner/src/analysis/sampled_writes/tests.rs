@@ -75,7 +75,7 @@ fn shares_follow_the_pages_that_were_written_back() {
     check("steady", dirtying(1000), steady, shares(0.0, 1.0));
 }
 
-/// 512-byte writes of 1,000 pages: the device writes 4,096 bytes for each of them.
+/// 8,000 512-byte writes to 1,000 pages: the device writes 4,096 bytes for each page.
 #[test]
 fn partial_pages_count_as_one_io() {
     let writes = SampledWrites {

@@ -89,7 +89,8 @@ fn counted_reads_of_sampled_cached_pages_are_disputed() {
 }
 
 /// Another program evicted the file repeatedly, so pages were gone when they were read shortly
-/// after their lookup: 11.8 % of the reads reached the device, 4.7 % of those that were looked up.
+/// after their lookup: 11.8 % of the reads reached the device, but only 4.7 % of those that were
+/// looked up.
 #[test]
 fn the_unknown_share_is_the_difference_between_sample_and_counter() {
     let run = with_job(

@@ -159,8 +159,8 @@ fn short_runs_are_compared_only_with_flush_limits() {
     );
 }
 
-/// The disk of a busy host may be faster than the run. If the run meets a limit anyway, the answer
-/// omits this caveat.
+/// The disk of a busy host may be faster than the run suggests. If the run meets a limit anyway,
+/// the answer omits this caveat.
 #[test]
 fn missed_limits_on_a_busy_host_are_qualified() {
     let text = |iops: f64, idle_percent: f64| {

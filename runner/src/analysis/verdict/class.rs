@@ -12,7 +12,7 @@ use leadline_protocol::{evidence::transition::Direction, verdict::VerdictClass};
 
 pub(crate) struct Rule {
     pub class: VerdictClass,
-    /// The condition as text; `{negligible}` is replaced with that threshold's value.
+    /// The condition as text; placeholders such as `{negligible}` are replaced with thresholds.
     #[cfg_attr(not(test), expect(dead_code, reason = "compared with the document"))]
     pub when: &'static str,
     #[cfg_attr(not(test), expect(dead_code, reason = "compared with the document"))]

@@ -85,13 +85,13 @@ pub(crate) struct Evidence {
     /// Layers of the sampled I/Os; `None` if no I/O was sampled.
     pub estimate: Option<LayerEstimate>,
     /// Bytes that this process read from storage; for writes, bytes that it dirtied or wrote
-    /// directly. Otherwise, why they are unknown.
+    /// directly. `Err` explains why they are unknown.
     pub process_bytes: Result<u64, String>,
     /// Dirty bytes in the backing files of cached loop devices at the end; `None` if unknown.
     pub backing_dirty_bytes: Option<u64>,
-    /// Size of a memory page.
+    /// Size of a memory page, in bytes.
     pub page_bytes: u64,
-    /// Smallest part of a page that can be read into the page cache separately.
+    /// Smallest part of a page that can be read into the page cache separately, in bytes.
     pub cache_block_bytes: u64,
     /// Smallest and largest block size, in bytes.
     pub smallest_block: u64,

@@ -56,7 +56,7 @@ pub(crate) struct Limits<'a> {
     evidence: &'a Evidence,
     ios: f64,
     bytes: f64,
-    /// I/Os in flight at a window boundary.
+    /// I/Os in flight at a window boundary, as a share of all I/Os.
     boundary: f64,
     /// Upper bound on the share of I/Os that the physical devices served.
     pub lower_device_share: f64,
@@ -359,7 +359,8 @@ impl<'a> Limits<'a> {
     }
 }
 
-/// Caps a share at `at_most`. Just below the limit, some of the counted bytes may be metadata.
+/// Caps a share at `at_most`. If the whole range exceeds the limit, the lower bound allows for
+/// metadata in the counted bytes.
 fn cap_share(share: Share, at_most: f64) -> Share {
     let is_limited = at_most < share.low;
     Share {

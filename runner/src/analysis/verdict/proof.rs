@@ -1,5 +1,5 @@
 //! The counters behind a verdict, from application to device, before and after the measured window,
-//! each with a shell command that prints it.
+//! most with a shell command that prints them.
 
 use crate::analysis::verdict::evidence::Evidence;
 use leadline_protocol::{
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 /// Maximum number of targets shown.
 const MAX_TARGETS: usize = 4;
 
-/// A line in /proc/meminfo.
+/// Name of a line in /proc/meminfo, and how to get its value.
 type MemoryLine = (&'static str, fn(&Memory) -> u64);
 
 /// Ordered by layer.

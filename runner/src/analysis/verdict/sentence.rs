@@ -1,4 +1,4 @@
-//! One sentence per verdict: the rate, the layer that served it, and the numbers that prove it.
+//! One sentence per verdict: the IOPS, the layer that served them, and the numbers that prove it.
 
 use crate::analysis::{
     context::DirectionAnalysis,

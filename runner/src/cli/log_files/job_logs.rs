@@ -23,7 +23,7 @@ use std::{
 
 /// Minimum sampling interval, in ms.
 const MIN_SAMPLE_MS: u32 = 10;
-/// Default sampling interval, in ms.
+/// Default and maximum sampling interval, in ms.
 const SAMPLE_MS: u32 = 100;
 
 /// The logs of one run, or of all steps of a study.
@@ -238,7 +238,7 @@ fn check_log_file(path: &Path, log: &JobLog, targets: &[&Path]) -> Result<LogFil
     })
 }
 
-/// Longest sampling interval that evenly divides the intervals of all logs.
+/// Greatest common divisor of the intervals of all logs and `SAMPLE_MS`, at least `MIN_SAMPLE_MS`.
 fn sample_ms(jobs: &[JobLogs]) -> u32 {
     let logs = jobs.iter().flat_map(|job| &job.logs);
     let intervals = logs.map(|log| log.interval_ms);

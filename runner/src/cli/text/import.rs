@@ -30,7 +30,7 @@ pub(crate) fn render(import: &Import, width: usize) -> String {
     out.into_text()
 }
 
-/// How to answer a question on the command line.
+/// How to set a variable that imported text refers to.
 pub(crate) fn variable_remedy(name: &str) -> String {
     format!("Set it in the environment: env '{name}=VALUE' leadline-runner ...")
 }

@@ -41,7 +41,7 @@ fn write_curve(out: &mut TextWriter, results: &LoadCurveResults) {
     }
     out.field(
         "latency",
-        "from the intended start; ≥: excludes I/Os that did not complete",
+        "measured from the intended start; ≥: lower bound, because some I/Os did not complete",
     );
     out.blank_line();
     let mut table = number_table(["offered", "achieved", "p50", "p99", "p99.9", "class"]);

@@ -37,7 +37,7 @@ pub(crate) fn explain_or_reject(letter: char, value: &str) -> FlagResult {
     match letter {
         'L' => explained("no_effect", "Latencies are always measured."),
         'D' => explained("no_effect", "A sample is stored every 100 ms."),
-        'R' | 'P' | 'v' => explained("no_effect", "The report does not change."),
+        'R' | 'P' | 'v' => explained("no_effect", "This flag controls only diskspd's output."),
         'e' => explained("no_effect", "Windows events do not exist on Linux."),
         'x' => explained(
             "no_effect",

@@ -24,7 +24,7 @@ pub(crate) struct Flags {
     pub duration_s: Option<i64>,
     pub warm_up_s: Option<i64>,
     pub write_percent: i64,
-    /// Random access, with an alignment.
+    /// `Some` for random access, with the alignment if it is set.
     pub random: Option<Option<i64>>,
     pub random_percent: Option<i64>,
     pub distribution: Option<String>,
@@ -42,7 +42,7 @@ pub(crate) struct Flags {
     pub seed: Option<Seed>,
     pub is_zero_data: bool,
     pub is_fresh_data: bool,
-    /// Bytes per ms, or I/Os per second, per thread.
+    /// Per thread: bytes per ms or, if the flag is true, I/Os per second.
     pub rate: Option<(i64, bool)>,
     pub burst: Option<i64>,
     pub think_ms: Option<i64>,

@@ -1,5 +1,5 @@
-//! Splits cmd.exe and PowerShell commands: backslashes are not escape characters, and a `^` or a
-//! backquote at the end of a line continues it.
+//! Splits cmd.exe and PowerShell commands: backslashes are not escape characters, and a `^`, a
+//! backquote or a backslash at the end of a line continues it.
 
 use crate::dialect::{
     notes::{NoteText, Notes},

@@ -167,8 +167,8 @@ impl<R: Ring, N: SubmissionEntries> Engine for Uring<R, N> {
     #[inline(always)]
     fn commit(&mut self, in_flight: usize) -> io::Result<()> {
         let mut queued = self.ring.queued();
-        // Deferred completions are processed only by calls that request it. There are none if no
-        // I/O was in flight.
+        // With deferred task work, completions are processed only by calls that request them
+        // (IORING_ENTER_GETEVENTS). There are none if no I/O was in flight.
         let reap = in_flight > queued;
         while queued > 0 {
             match self.ring.enter(reap, 0, None) {

@@ -80,8 +80,8 @@ impl VerifiedWrites {
         slot.buffer = buffer;
     }
 
-    /// Records the result of a slot's I/O, and returns it. After a failed write, the contents of
-    /// its blocks are unknown.
+    /// Records the result of a slot's I/O, and returns it, or -EILSEQ for a bad block that ends the
+    /// job. After a failed write, the contents of its blocks are unknown.
     ///
     /// # Safety
     /// The buffer of a read must still be valid for the length of the I/O, and nothing else may

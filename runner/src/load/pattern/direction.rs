@@ -178,7 +178,7 @@ impl DirectionState {
         self.gap.saturating_add_unsigned(self.sizes.min) < 0
     }
 
-    /// Returns true if both directions have the same sizes and offsets.
+    /// Returns true if both directions have the same range of sizes, alignment and distribution.
     pub(crate) fn has_same_blocks(&self, other: &Self) -> bool {
         self.align == other.align
             && self.sizes.min == other.sizes.min

@@ -44,7 +44,7 @@ impl SyncInterval {
         self.fsync.left().min(self.fdatasync.left())
     }
 
-    /// Returns a sync if one is due, and resets it.
+    /// Returns the sync if one is due, which is then no longer due.
     #[inline]
     pub(crate) fn take_due(&mut self) -> Option<Io> {
         std::mem::take(&mut self.is_due).then_some(self.next)

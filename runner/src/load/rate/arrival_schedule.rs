@@ -1,4 +1,4 @@
-//! Arrival schedule of one direction, linear or Poisson. Both maintain the rate over any period.
+//! Arrival schedule of one direction, linear or Poisson. Delays do not affect the schedule.
 //!
 //! The linear schedule counts whole ns and carries the remainder, so it does not drift; its first
 //! I/O is due at 0. The Poisson schedule draws the time before each I/O from an exponential

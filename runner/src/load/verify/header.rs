@@ -1,5 +1,5 @@
 //! Header of a verified block, as written by fio 3.33 to 3.40 (`struct verify_header` in verify.h).
-//! All fields are little-endian, as on every host that fio and Leadline support.
+//! All fields are little-endian, as fio writes them on little-endian hosts.
 //!
 //! ```text
 //!  0 u16 magic      8 u64 seed        24 u32 time_sec   32 u16 thread    36 u32 crc of bytes 0..36

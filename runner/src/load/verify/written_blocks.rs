@@ -10,7 +10,7 @@ use crate::{
 use leadline_protocol::plan::job::{ResolvedJob, VerifyOptions};
 use std::hint::black_box;
 
-/// Number of low bits that the table stores of each write number. A lost write is not detected if
+/// Number of low bits of each write number that the table stores. A lost write is not detected if
 /// the number of blocks written between it and the block's previous write is a multiple of 2^24.
 const NUMBER_BITS: u32 = 24;
 const NUMBER_MASK: u32 = (1 << NUMBER_BITS) - 1;
@@ -94,7 +94,7 @@ impl Expected {
 pub(crate) enum BlockState {
     /// Not written by this run.
     Untouched,
-    /// A write was still in flight when the run ended.
+    /// A write failed, or was still in flight when the run ended.
     Unknown,
     Written(Expected),
 }
@@ -159,8 +159,8 @@ impl WrittenBlocks {
         &self.checked
     }
 
-    /// The block at an offset of a target; `None` if its contents are unknown or were already
-    /// checked.
+    /// What the block at an offset of a target must contain; `None` if this is unknown, or if the
+    /// block has not been written since it was last checked.
     pub(crate) fn expected(&self, target: u16, offset: u64) -> Option<Expected> {
         let target = usize::from(target);
         let block = (offset - self.targets[target].begin) / self.interval;

@@ -108,7 +108,7 @@ fn options(job: &Job) -> [(&'static str, bool, &'static str); 29] {
         (
             "fill_device",
             job.fill_device.is_some(),
-            "writes to a device stop at its end, and those to a file at its size",
+            "writes stop at the end of the device, or at the size of the file",
         ),
         (
             "openfiles",
@@ -133,7 +133,7 @@ fn options(job: &Job) -> [(&'static str, bool, &'static str); 29] {
         (
             "random_generator",
             job.random_generator.is_some(),
-            "random offsets without norandommap cover every block once",
+            "random offsets cover every block exactly once unless norandommap is set",
         ),
         (
             "thinktime_blocks_type",

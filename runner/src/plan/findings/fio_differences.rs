@@ -175,7 +175,7 @@ const MEASURED: &[Difference] = &[
     Difference {
         option: "filename",
         applies: names_standard_input,
-        sentence: "`-` is the name of a file; fio uses standard input, and fails.",
+        sentence: "`-` is treated as a file name; fio treats it as standard input and fails.",
     },
     Difference {
         option: "fsync",

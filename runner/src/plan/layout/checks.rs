@@ -38,9 +38,9 @@ pub(super) fn check_reads(
     };
     let access = if is_mapped { "maps" } else { "reads" };
     let detail = format!(
-        "The job {access} up to {} of {}, which will be only {} long.",
-        bytes(end),
+        "The job {access} {} up to offset {}, but the file will be only {} long.",
         facts.canonical,
+        bytes(end),
         bytes(length)
     );
     let remedy = format!("Remove {option} so that layout writes the file first.");
@@ -68,9 +68,9 @@ pub(super) fn check_loop_length(path: &TargetPath, length: u64, end: u64, issues
     }
 }
 
-/// Checks and findings for files that exist before the run. Returns false if layout must not write
-/// to the file, so that no confirmation is required. `rewrite`: whether layout rewrites the whole
-/// file.
+/// Checks a file that exists before the run, and reports findings about it. Returns false if layout
+/// must not write to the file, so that no confirmation is required. `rewrite`: whether layout
+/// rewrites the job's regions.
 pub(super) fn check_existing(
     request: &JobRequest,
     facts: &PathFacts,

@@ -7,7 +7,7 @@ use leadline_protocol::{
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-/// A run in a study: the step's index, and the repeat's number, starting at 1.
+/// A run in a study: the index of its step (from 0), and the number of its repeat (from 1).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct StepRun {
     pub step: usize,

@@ -46,8 +46,8 @@ fn snia_notes(test: &SniaTest, steps: &[StepPlan]) -> Vec<String> {
     notes
 }
 
-/// For example, `about 4 h 40 min to 23 h 20 min in total, plus the time to write the active
-/// range`.
+/// For example, `about 4 h 40 min to 23 h 20 min in total, plus the time to write the active range
+/// twice`.
 fn rounds_time(test: &SniaTest, steps: &[StepPlan]) -> String {
     let seconds = |most: u32| -> f64 {
         let runs = steps.iter().zip(test.runs());
@@ -95,7 +95,7 @@ fn test_writes(test: &SniaTest, steps: &[StepPlan]) -> String {
     }
 }
 
-/// Example: `3 rates take 1 min; up to 9 more narrow down the saturation point.`
+/// For example, `3 rates take at most 3 min. An overloaded rate is repeated once, ...`.
 fn curve_notes(curve: &LoadCurve, steps: &[StepPlan]) -> Vec<String> {
     let Some(rates) = planned_seconds(curve) else {
         let writes = steps.iter().any(|step| writes(&step.plan.jobs));

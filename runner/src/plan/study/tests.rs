@@ -167,7 +167,7 @@ fn steps_use_files_from_earlier_steps() {
             .collect()
     };
     let write = |changes: Value| merge(job(json!({"rw": "randwrite"})), &changes);
-    // The file is written once, read twice, removed, and written again.
+    // Layout writes the file once. `unlink` keeps it, because it existed before that step.
     let sequence = [
         job(json!({})),
         job(json!({})),

@@ -10,7 +10,7 @@ fn with(changes: &Value) -> Value {
     )
 }
 
-/// Changed options, and the option that the note is about.
+/// Each case: the option that the note is about, and the changed options.
 #[test]
 fn notes_name_options_that_fio_applies_differently() {
     let cases = [

@@ -75,7 +75,7 @@ fn setting_an_option_to_its_default_has_no_effect() {
         .filter(|option| option.default.is_some() && option.name != "rw")
     {
         let mut job = json!({"filename": "full", "direct": 1, "rw": "randrw"});
-        // These options have no effect unless they are set.
+        // Setting these options to their defaults is not the same as leaving them unset.
         if [
             "iodepth_batch_submit",
             "iodepth_batch_complete_min",

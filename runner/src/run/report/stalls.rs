@@ -64,7 +64,7 @@ pub(super) fn stalls(
 
 /// Minimum length of a stall in ns. Uses the median of the slowest direction: if all I/Os in flight
 /// are writes, the median of fast reads is irrelevant. If no I/O completed, there is no median, and
-/// the minimum applies.
+/// `MIN_SILENCE_NS` applies.
 fn threshold_ns(directions: [&DirectionStats; 3]) -> u64 {
     let medians = directions.iter().filter_map(|stats| {
         let median_ns = percentiles(&stats.lat_ns.buckets, &[50.0]);

@@ -126,16 +126,15 @@ fn latency_target(job: &ResolvedJob, workers: &[&MeasuredWorker]) -> Option<Late
     let (depths, attained): (Vec<u32>, Vec<bool>) = results.unzip();
     let attained = attained.iter().all(|attained| *attained);
     let lowest = depths.iter().min().copied().unwrap_or(0);
-    let limit = format!(
-        "{} % of the I/Os within {}",
-        options.percentile,
-        duration(options.target_us as f64 / 1000.0)
-    );
+    let percent = options.percentile;
+    let limit = duration(options.target_us as f64 / 1000.0);
     let summary = if attained {
-        format!("{limit} with {lowest} in flight per worker.")
+        format!(
+            "{percent} % of the I/Os completed within {limit} at a depth of {lowest} per worker."
+        )
     } else {
         format!(
-            "The search for a depth with {limit} did not finish; the last test had {lowest} in flight per worker."
+            "The search for a depth at which {percent} % of the I/Os complete within {limit} did not finish; the last test used a depth of {lowest} per worker."
         )
     };
     Some(LatencyTargetReport {

@@ -19,8 +19,9 @@ pub(crate) struct Silence {
     spans: Vec<Range<u64>>,
     /// The current silence, up to the last sample.
     current: Option<Range<u64>>,
-    /// Time at which the I/Os in flight were first observed.
-    submitted_ns: Option<u64>,
+    /// Time of the first sample since the last completion in which I/Os were in flight
+    /// (CLOCK_MONOTONIC, in ns).
+    waiting_since_ns: Option<u64>,
     ended_ios: u64,
 }
 
@@ -33,10 +34,10 @@ impl Silence {
         self.ended_ios = ended_ios;
         let is_waiting = stats.in_flight.get() > 0;
         if has_progressed || !is_waiting {
-            self.submitted_ns = None;
+            self.waiting_since_ns = None;
         }
         if is_waiting {
-            self.submitted_ns.get_or_insert(now_ns);
+            self.waiting_since_ns.get_or_insert(now_ns);
         }
         match &mut self.current {
             Some(current) if is_waiting && !has_progressed && !is_exempt => current.end = now_ns,
@@ -47,10 +48,10 @@ impl Silence {
         }
     }
 
-    /// Time at which the I/Os in flight were first observed, including in exempt samples
-    /// (CLOCK_MONOTONIC, in ns).
-    pub(crate) fn submitted_ns(&self) -> Option<u64> {
-        self.submitted_ns
+    /// Time of the first sample since the last completion in which I/Os were in flight, including
+    /// exempt samples (CLOCK_MONOTONIC, in ns).
+    pub(crate) fn waiting_since_ns(&self) -> Option<u64> {
+        self.waiting_since_ns
     }
 
     /// Length of the current silence at the last sample, in ns.
@@ -145,7 +146,7 @@ mod tests {
         for (second, is_exempt) in [(1, false), (2, true), (3, false)] {
             silence.push(second * NS_PER_SECOND, &stats, is_exempt);
         }
-        assert_eq!(silence.submitted_ns(), Some(NS_PER_SECOND));
+        assert_eq!(silence.waiting_since_ns(), Some(NS_PER_SECOND));
         assert_eq!(silence.current_ns(), NS_PER_SECOND);
     }
 }

@@ -50,7 +50,7 @@ impl Default for Latencies {
 impl WorkerWindows {
     /// Emits the windows since the last call, if the listener uses them.
     pub(super) fn emit(&mut self, pool: &WorkerPool, jobs: &[ResolvedJob], sink: &mut EventSink) {
-        if !sink.has_windows() {
+        if !sink.uses_windows() {
             return;
         }
         let mut previous_job = None;

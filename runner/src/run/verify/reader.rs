@@ -100,7 +100,7 @@ impl JobVerifier {
         }
     }
 
-    /// Adds a worker. A target that multiple workers check is read once.
+    /// Adds a worker. With `verify_only`, a target that multiple workers share is read once.
     pub(crate) fn add(&mut self, mut worker: WorkerBlocks) {
         if worker.written.is_none() && !self.options.only {
             let reason = "a worker did not respond, so its writes are unknown";

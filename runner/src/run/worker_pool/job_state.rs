@@ -7,13 +7,13 @@ use crate::{
 use leadline_protocol::{job::keyword::ExitWhat, plan::job::TimingOptions};
 use std::{collections::BTreeSet, sync::atomic::Ordering};
 
-/// A running job.
+/// A job's counters, and its scheduled end.
 pub(crate) struct JobState {
-    /// In the measured window.
+    /// I/Os that completed in the measured window.
     pub completed: Completed,
     /// I/Os that completed before the measured window.
     pub ramp_ios: u64,
-    /// Sum of the latencies of these I/Os, in ns.
+    /// Sum of the latencies of `completed`, in ns.
     pub lat_sum_ns: u64,
     /// Scheduled end (CLOCK_MONOTONIC, in ns).
     pub end_ns: u64,
@@ -21,7 +21,7 @@ pub(crate) struct JobState {
     pub is_done: bool,
 }
 
-/// A worker in its measured window.
+/// A worker's schedule, and its statistics for the measured window.
 pub(crate) struct MeasuredState<'a> {
     pub job: usize,
     /// Scheduled start and end (CLOCK_MONOTONIC, in ns).
@@ -31,10 +31,10 @@ pub(crate) struct MeasuredState<'a> {
     pub stats: &'a WorkerStats,
 }
 
-/// Directions in a worker's statistics.
+/// Names of the directions in a worker's statistics.
 pub(crate) const DIRECTIONS: [&str; 3] = ["read", "write", "trim"];
 
-/// Completed reads, writes and trims.
+/// Number and bytes of completed reads, writes or trims.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Completed {
     pub ios: u64,

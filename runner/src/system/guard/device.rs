@@ -155,7 +155,7 @@ impl Guard {
                 "ambiguous_identity",
                 FIELD,
                 format!(
-                    "{} and {} have the same identity {}.",
+                    "{} and {} have the same identity: {}.",
                     disk.path(),
                     other.path(),
                     disk_identity.unwrap_or_default()
@@ -177,7 +177,9 @@ impl Guard {
             ),
             None => (
                 format!("Raw writes to {path} are not permitted."),
-                format!("Write to a file, or start with {permit} if its data can be lost."),
+                format!(
+                    "Write to a file, or, if the device's data may be lost, start with {permit}."
+                ),
             ),
         };
         Err(raw_write_refused(detail, remedy))

@@ -32,7 +32,7 @@ const OVERLAY_MAGIC: u64 = 0x794c_7630;
 ///
 /// # Errors
 /// `permission_denied` (also for immutable and append-only files), or `file_in_use` if the file is
-/// a running program.
+/// a running program or is leased by another process.
 pub(crate) fn open_for_writing(path: &Path) -> Result<OwnedFd, Problem> {
     try_open_for_writing(path).map_err(|error| match error {
         Errno::TXTBSY => file_in_use(path, "is a running program"),
@@ -41,8 +41,8 @@ pub(crate) fn open_for_writing(path: &Path) -> Result<OwnedFd, Problem> {
     })
 }
 
-/// Opens a file for writing, except on overlayfs: that would copy up the file, and a plan must not
-/// change anything.
+/// Opens a file for writing. On overlayfs, opens it read-only after checking write access: opening
+/// it for writing would copy it up, and a plan must not change anything.
 ///
 /// # Errors
 /// Same as `open` and `access`.

@@ -36,12 +36,13 @@ const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 
 impl Guard {
     /// Describes the data that a run would overwrite; `None` for new files, for files that Leadline
-    /// created and that have not changed since, and for the run's loop devices. `regions`: byte
-    /// ranges that the jobs write to.
+    /// created and that have not changed since, for the run's loop devices, and for targets that
+    /// the guard rejects. `regions`: byte ranges that the jobs write to.
     ///
     /// # Errors
-    /// `permission_denied` if the target cannot be opened; `file_in_use` or `device_in_use` if
-    /// another process uses the file, the device or its backing file.
+    /// `permission_denied` if the target cannot be opened or read; `file_in_use` or `device_in_use`
+    /// if another process uses the file, the device or its backing file; `identity_changed` if
+    /// another file replaced the target.
     pub(crate) fn overwritten(
         &self,
         found: &ResolvedPath,

@@ -41,9 +41,9 @@ impl Permissions {
         }
     }
 
-    /// Returns an error unless the roots are still the directories that the caller expects. `ids`:
-    /// their device and inode numbers as `DEV:INODE`, in the order of the roots; empty to skip the
-    /// check.
+    /// Makes a root unusable, which `problems` reports, if it is no longer the directory that the
+    /// caller expects. `ids`: the directories' device and inode numbers as `DEV:INODE`, in the
+    /// order of the roots; empty to skip the check.
     pub fn with_root_ids(self, ids: &[String]) -> Self {
         let mut roots = Vec::new();
         for (index, root) in self.roots.iter().enumerate() {
@@ -65,7 +65,7 @@ impl Permissions {
         Self::new(roots, &[])
     }
 
-    /// Problems with target roots that cannot be opened.
+    /// Problems with target roots that cannot be opened or were replaced.
     pub fn problems(&self) -> Vec<Problem> {
         self.roots.iter().filter_map(Root::problem).collect()
     }

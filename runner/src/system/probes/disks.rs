@@ -60,8 +60,8 @@ pub(crate) struct Disks {
 }
 
 impl Disks {
-    /// `devices`: kernel names of the target devices. Devices that cannot be read are omitted, and
-    /// `absent` contains the reason.
+    /// `devices`: kernel names of the target devices. If one of the target or physical devices
+    /// cannot be read, all devices of that kind are omitted, and `absent` contains the reason.
     pub(crate) fn open(
         host: &Inventory,
         devices: &[String],

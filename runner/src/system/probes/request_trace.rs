@@ -88,7 +88,6 @@ impl RequestTrace {
     }
 
     /// Records the threads of this process. Must be called during the window, because io_uring
-    /// Records the threads of this process. Must be called during the window, because io_uring
     /// workers start at the first blocking I/O and exit with the ring.
     pub(crate) fn record_threads(&mut self) {
         let tasks = names("/proc/self/task");

@@ -168,7 +168,7 @@ fn layout_problem(file: &FileSpec, error: Errno) -> Problem {
             format!(
                 "The filesystem of {path} does not have enough space for {length} bytes ({error})."
             ),
-            "Use a smaller size, or free up space. The incomplete file was removed.",
+            "Use a smaller size, or free up space. A new file was removed; an existing file has its old length.",
         ),
         Errno::OPNOTSUPP => {
             let option = file.fallocate.as_str();

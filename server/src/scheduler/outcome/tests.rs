@@ -128,7 +128,7 @@ fn final_status_after_stalls() {
     };
     let stalled = report("runtime", 1, 9_400.0);
     let reason = "Job randread completed no I/O for 9.40 s of 10.0 s.";
-    // The runner did not exit after its report and was killed with SIGKILL.
+    // Also if the runner did not exit after its report and was killed with SIGKILL.
     for exit in [Code(1), Code(0), Signal(9), Unkillable] {
         check(&stalled, exit, None, Failed, reason);
     }

@@ -120,8 +120,7 @@ fn no_start_while_the_previous_one_is_active() {
     let mut fake = Fake::new("0 * * * *", "UTC", "2026-11-24T12:00:30Z");
     fake.duration_ms = 2 * HOUR + 30 * MINUTE;
     fake.run(from, from + 6 * HOUR);
-    // Started at 13 and 16. Skipped at 14, 15, 17 and 18, because the previous start is still
-    // active.
+    // Started at 13 and 16. Missed at 14, 15, 17 and 18, because the previous run is still active.
     assert_eq!(fake.due(Pending).len(), 2);
     assert_eq!(fake.due(Missed).len(), 4);
     let reason = fake.log[1].1.reason.as_deref();

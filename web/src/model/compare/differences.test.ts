@@ -17,7 +17,7 @@ const difference = (name: string, ...values: (string | null)[]): Difference => (
   is_harmful: false,
 });
 
-/** Compares #1 with #2, and the second run may be imported or excluded. */
+/** A comparison of #1 with #2, which may be imported or excluded. */
 const comparisonOf = (source: 'leadline' | 'fio' = 'leadline', excluded: number[] = []) =>
   ({
     baseline: 0,

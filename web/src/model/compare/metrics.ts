@@ -1,4 +1,4 @@
-// Comparison metrics: names, values, changes, and the runs in the URL. The server
+// Comparison metrics: names, values, changes, and the runs in each group. The server
 // determines comparability and verdicts.
 import type { Change, ChangeVerdict, ComparedMetric, ComparedRun, Comparison } from '../../api';
 import {
@@ -34,7 +34,7 @@ const MIN_CHANGE_PERCENT = 0.005;
 /** Changes above this percentage are shown as a factor. */
 const MAX_PERCENT = 300;
 
-/** Relative to the baseline: +2.4 %, −12 %, −99.97 %, 9.2 ×. */
+/** Relative to the baseline: +2.40 %, −12.5 %, −99.97 %, 9.20 ×. */
 export function formatChange(change: number | null): string {
   if (change === null) return '';
   if (change >= MAX_PERCENT) return `${digits(change / 100 + 1)} ×`;
@@ -83,7 +83,7 @@ export function changeText(metric: ComparedMetric, runs: readonly number[], grou
   );
 }
 
-/** `−5.5 to −2.8 %`, or `−5.5 % to 6.1 ×`; empty if there is no interval. */
+/** `−5.50 to −2.80 %`, or `−5.50 % to 6.10 ×`; empty if there is no interval. */
 export function intervalText({
   interval_percent: interval,
 }: Pick<Change, 'interval_percent'>): string {

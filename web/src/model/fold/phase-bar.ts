@@ -34,7 +34,7 @@ export function phaseBar(fold: RunFold, now_ms: number): PhasePart[] {
   return [...started, ...pending];
 }
 
-/** Text for how the last phase of an incomplete run ended. */
+/** State of the last phase of an incomplete run, by the run's status. */
 const END_STATES: Partial<Record<RunStatus, PhasePart['state']>> = {
   cancelled: 'stopped',
   interrupted: 'stopped',

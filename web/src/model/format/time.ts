@@ -1,7 +1,7 @@
 // Formats durations and dates.
 import { isKnown, type Known, latency, NBSP, oneDecimal, text, UNKNOWN, whole } from './numbers';
 
-/** 0.5 s, 41 s, 1 min 20 s, 2 h 3 min. */
+/** 500 ms, 4.5 s, 41 s, 1 min 20 s, 2 h 3 min. */
 export function duration(ms: Known): string {
   if (!isKnown(ms)) return UNKNOWN;
   if (ms === 0) return `0${NBSP}s`;

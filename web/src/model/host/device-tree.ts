@@ -37,8 +37,8 @@ export function usableRows(rows: readonly TreeRow[]): TreeRow[] {
   let depth = 0;
   const kept: TreeRow[] = [];
   for (const row of rows.toReversed()) {
-    // Rows are visited from bottom to top. Rows above `depth`, the depth of the last row that was
-    // kept, are its ancestors.
+    // Rows are visited from bottom to top. A row with a lower depth than the last kept row is an
+    // ancestor of that row.
     if (!isUsable(row.device) && row.depth >= depth) continue;
     kept.push(row);
     depth = row.depth;

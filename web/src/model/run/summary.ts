@@ -78,7 +78,7 @@ export const isActive = (run: Pick<RunSummary, 'status'>): boolean => !isFinal(r
 export const isPartial = ({ status, iops }: Pick<RunSummary, 'status' | 'iops'>): boolean =>
   isFinal(status) && status !== 'done' && typeof iops === 'number';
 
-/** Example: `Partial: 12.3k IOPS · 48.0 MiB/s · p99 1.20 ms`. Null for complete runs. */
+/** Example: `Partial: 12.3 k IOPS · 48.0 MiB/s · p99 1.20 ms`. Null for complete runs. */
 export function partialText(run: RunSummary): string | null {
   if (!isPartial(run)) return null;
   const figures = [

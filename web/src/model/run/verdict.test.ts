@@ -19,12 +19,12 @@ it.each<[Verdict, string, string]>([
   [
     verdict('deferred_write', { device: 0.02, page_cache: 0.98 }),
     'Still in memory 98 %',
-    'I/Os served: page cache 98 %, device 2 %',
+    'I/Os served by: page cache 98 %, device 2 %',
   ],
   [
     verdict('unwritten', { device: 0, unwritten: 1 }, 0.031),
     'Never written 100 %',
-    'I/Os served: unwritten blocks 100 %, device 0 % (±3.10 percentage points)',
+    'I/Os served by: unwritten blocks 100 %, device 0 % (±3.10 percentage points)',
   ],
   [verdict('foreign', { device: 1 }), 'Shared device', ''],
   [verdict('unknown', {}), 'Unknown', ''],

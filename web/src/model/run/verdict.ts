@@ -168,7 +168,7 @@ function sharesText({ shares, byte_shares, uncertainty }: Verdict): string {
   });
   const bound = isExact ? '' : ` (±${digits(uncertainty * 100)} percentage points)`;
   const unit = Object.keys(byte_shares ?? {}).length > 0 ? 'I/Os' : 'Bytes';
-  return `${unit} served: ${parts.join(', ')}${bound}`;
+  return `${unit} served by: ${parts.join(', ')}${bound}`;
 }
 
 /** The most severe finding that suggests a rerun with different options. Notes are ignored. */

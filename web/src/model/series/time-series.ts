@@ -15,8 +15,9 @@ const pointOf = (window: Window): Point => ({ window, row: rowOf(window) });
 
 export class TimeSeries {
   private list: Point[] = [];
-  /** Number of windows per point, and number of windows in the last point. */
+  /** Windows per point. */
   private perPoint = 1;
+  /** Windows in the last point. */
   private inLast = 0;
   /** Number of times that neighboring points were merged. */
   halvings = 0;

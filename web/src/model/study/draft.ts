@@ -41,7 +41,7 @@ export interface StudyDraft {
   repeats?: number;
   /** The study ends as soon as these metrics are decided. Empty for the default metrics. */
   untilDecided?: string[];
-  /** Maximum wait for an idle host before each run, in seconds; the server's default if unset. */
+  /** Maximum wait for idle devices before each run, in seconds; the server's default if unset. */
   idleWaitSeconds?: number;
   /** Order of the repeats; interleaved if unset. */
   order?: RepeatOrder;

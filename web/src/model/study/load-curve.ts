@@ -26,7 +26,7 @@ export function reasonText({
   overload,
   backlog,
 }: LoadPoint): string | undefined {
-  // If most runs are disturbed, they are classified differently, and the page shows a warning.
+  // If most runs are disturbed, they are not classified as disturbed; the page shows a warning.
   if (name === 'disturbed')
     return disturbance ?? 'The backlog grew, but not steadily until the end.';
   if (overload) {
@@ -78,7 +78,7 @@ export const earlyPoints = ({ points }: Points): Coordinates[] =>
     overload && achieved != null ? [{ x: offered, y: achieved }] : [],
   );
 
-/** `≥ 4.2 ms` for a lower bound. */
+/** `≥ 4.20 ms` for a lower bound. */
 export const latencyText = (point: LoadPoint, name: CurveLatency): string => {
   const text = formatValue(point[name] ?? null, 'ns');
   return point.is_lower_bound && point[name] != null ? `≥ ${text}` : text;

@@ -3,7 +3,7 @@ import type { Job, Procedure, SniaTestDefinition } from '../../api';
 import { jobsOf, parseJobText, writeJobText } from '../job/job-text';
 import type { StudyDraft } from './draft';
 
-/** Options that a procedure sets itself. The server rejects them in the base job. */
+/** Options that an SNIA test sets itself. The server rejects them in the base job. */
 const TEST_OPTIONS = [
   'bs',
   'blocksize',

@@ -14,8 +14,8 @@ const MIN_THRESHOLDS = 2;
 const PADDING = 0.08;
 
 /**
- * The range of values to show. It includes all groups, runs that are drawn separately, and the
- * baseline.
+ * The range of values to show. It includes all groups and the baseline. Runs that are drawn
+ * separately are included only if no group and no baseline has a value.
  */
 export function valueRange(
   trend: Pick<Trend, 'baseline_statistics' | 'threshold_percent'>,

@@ -6,7 +6,7 @@ import { plural, UNKNOWN } from '../format/numbers';
 import { dateTime } from '../format/time';
 import { badgeOf } from '../run/verdict';
 
-/** Each state's label and tone. Only better and worse are colored. */
+/** Each state's label and tone. OK and undecided are not colored. */
 export const STATES: Record<
   TrendState,
   { label: string; tone: 'bad' | 'device' | 'cache' | null }
@@ -18,7 +18,7 @@ export const STATES: Record<
   not_comparable: { label: 'Not comparable', tone: 'cache' },
 };
 
-/** 41,200 IOPS (40,600 to 41,900), or an en dash. */
+/** 41.2 k (40.6 k to 41.9 k), or an en dash. */
 export function statisticsText({ statistics, at_least }: TrendPoint, unit: string): string {
   const { median, interval } = statistics;
   if (median == null) return UNKNOWN;
@@ -65,7 +65,7 @@ const factName = (name: string) =>
 export const leftOutText = (counts: readonly LeftOutCount[]): string =>
   counts.map(({ reason, runs }) => `${runs} ${reason}`).join(', ');
 
-/** −9.9 %. Empty if the mean before the change was 0. */
+/** −9.90 %. Empty if the mean before the change was 0. */
 export const changeOf = (percent: number | null | undefined): string =>
   percent == null ? '' : formatChange(percent);
 

@@ -14,7 +14,7 @@ const LEVELS: Record<ComparabilityLevel, { badge: string; tone: Tone }> = {
   not_comparable: { badge: 'Not comparable', tone: 'bad' },
 };
 
-/** Groups that different layers served measure different things, so this fact precedes the answer. */
+/** Groups served by different layers measure different things, so this fact precedes the answer. */
 export function Answer({ comparison }: { comparison: Comparison }) {
   const isComparable = comparison.comparability.level !== 'not_comparable';
   const isLayerFirst = hasDifferentLayers(comparison);

@@ -101,7 +101,7 @@ function RunGauge(props: RunGaugeProps) {
 
 function absentText({ run, duration_ms }: ComparedRun): string {
   if (isImported(run))
-    return "No depth gauge: results in fio's format do not contain the layers that served the I/O.";
+    return "No depth gauge: results in fio's format do not record which layer served the I/O.";
   if (duration_ms == null) return 'No depth gauge: the run has no report.';
   return 'Depth gauge not recorded.';
 }

@@ -76,7 +76,7 @@ export function ComparePage() {
           detail="The other runs are compared."
           actions={
             <Button onClick={() => showRuns(runs.filter((number) => !missing.includes(number)))}>
-              Remove from the link
+              Remove from comparison
             </Button>
           }
         />

@@ -1,4 +1,4 @@
-// Fields for the options that every job needs.
+// Fields for the main job options.
 import {
   Autocomplete,
   type ComboboxItem,

@@ -41,8 +41,9 @@ export function DevicePicker({ form, isWriting }: DevicePickerProps) {
       {usable.map(optionOf)}
       {data && usable.length === 0 && (
         <p className="mute">
-          No usable device: {isWriting ? 'writes need' : 'reads need'} a device that is not in use
-          and that the server permits.
+          {isWriting
+            ? 'No usable device: writes require a device that is not in use and that the server permits.'
+            : 'No usable device: the server cannot open any device for reading.'}
         </p>
       )}
       {data && <LoopDevice edits={form.edits} />}

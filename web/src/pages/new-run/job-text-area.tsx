@@ -30,7 +30,7 @@ export function JobTextArea({ area, text, setText, badLines, options, ...rest }:
     <div className="editor">
       <LineNumbers count={lines.length} badLines={[...badLines].join(' ')} />
       <div className="text">
-        {/* A text area is a multi-line textbox, so that the role combobox and aria-expanded do not
+        {/* A text area is a multi-line textbox, so the role combobox and aria-expanded do not
             apply: aria-controls is set while the list is open. */}
         <textarea
           {...handlers}

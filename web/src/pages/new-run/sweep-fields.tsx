@@ -45,7 +45,9 @@ export function SweepFields({ study: { draft, change, problems } }: { study: Stu
         </p>
       ))}
       {axes.length < MAX_AXES && (
-        <Button onClick={() => set([...axes, { option: '', values: '' }])}>Add swept option</Button>
+        <Button onClick={() => set([...axes, { option: '', values: '' }])}>
+          Add option to sweep
+        </Button>
       )}
     </fieldset>
   );

@@ -15,7 +15,7 @@ interface TextAnchorProps extends TextPosition {
   ref?: Ref<HTMLSpanElement>;
 }
 
-/** Width of the anchor: one character (`ch`). */
+/** An anchor that is one character (`ch`) wide. */
 export function TextAnchor({ line, column, scrollLeft, ref }: TextAnchorProps) {
   const style = {
     top: PADDING.top + LINE_HEIGHT * line,

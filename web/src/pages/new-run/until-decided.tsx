@@ -19,7 +19,7 @@ const METRICS = [
 export function UntilDecided({ study: { draft, change, problems } }: { study: StudyEditor }) {
   const set = (untilDecided: string[] | undefined) => change((old) => ({ ...old, untilDecided }));
   const { untilDecided } = draft;
-  // Two steps, or one step with two swept values. The server verifies the number.
+  // The server verifies that there are two steps, or one step with two swept values.
   if ((draft.repeats ?? 1) < 2 && !untilDecided) return null;
   const error = problems.get(-1)?.find(({ option }) => option?.startsWith('until_decided'));
   return (

@@ -6,7 +6,7 @@ import type { LiveRun } from '../../charts/use-live-run';
 import { originMs } from '../../model/fold/series-view';
 import { notifyError } from '../../ui/notify';
 
-/** Limit in bytes, as on the server. */
+/** Limit in characters, as on the server. */
 const MAX_TEXT = 500;
 
 interface AnnotationFormProps {

@@ -15,8 +15,8 @@ import { useIsSaved } from '../../ui/saved';
 const formCode = onDemand(() => import('./annotation-form'));
 
 /**
- * Opens the dialog. The time is at the crosshair, at the latest sample, or in the middle of the
- * zoomed range.
+ * Opens the dialog. The initial time is at the crosshair, otherwise in the middle of the zoomed
+ * range, otherwise at the latest event.
  */
 export function AnnotateButton({ run, live }: { run: Run; live: LiveRun }) {
   const [seconds, setSeconds] = useState<number | null>(null);

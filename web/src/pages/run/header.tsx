@@ -71,7 +71,7 @@ function Actions({ run, isFinished }: { run: Run; isFinished: boolean }) {
   );
 }
 
-/** Limit in bytes, as on the server. */
+/** Limit in characters, as on the server. */
 const MAX_NAME = 200;
 
 function NameField({ run }: { run: Run }) {

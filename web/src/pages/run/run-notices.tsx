@@ -64,7 +64,10 @@ export function DamagedNotice() {
   );
 }
 
-/** If its storage stalled, a run can fail even though its measurement is complete. */
+/**
+ * Returns true if the measurement is incomplete. A run whose storage stalled can fail even though
+ * its measurement is complete.
+ */
 const isPartial = ({ ended_by }: Report) =>
   ended_by != null && ['signal', 'error', 'violated_limit'].includes(ended_by);
 

@@ -35,7 +35,7 @@ function ImportForm({ onClose }: { onClose: () => void }) {
   const { mutate, isPending, error, reset } = useMutation({
     mutationFn: async (selected?: number) => {
       const query = selected ? { group: selected } : {};
-      // The text is sent unchanged, because fio’s output may have other text around its JSON.
+      // The text is sent unchanged, because fio's output may have other text around its JSON.
       const body = text as unknown as Record<string, unknown>;
       const options = { body, bodySerializer: null, query, throwOnError: true } as const;
       return cacheRun((await importResult(options)).data);

@@ -14,7 +14,7 @@ import { invalidateWebhooks } from '../../api/queries';
 import { notifyError } from '../../ui/notify';
 
 export const EVENTS: { value: WebhookEvent; label: string }[] = [
-  { value: 'trend_state_changed', label: 'Trend changed state' },
+  { value: 'trend_state_changed', label: 'Trend state changed' },
   { value: 'schedule_run_failed', label: 'Scheduled run failed' },
   { value: 'schedule_start_missed', label: 'Scheduled start missed or skipped' },
 ];

@@ -10,7 +10,7 @@ import { Dialog } from '../../ui/dialog';
 import { notifyError } from '../../ui/notify';
 import { TitleField } from '../../ui/title-field';
 
-/** Limit in bytes, as on the server. */
+/** Limit in characters, as on the server. */
 const MAX_NAME = 100;
 
 export function NameField({ study: { number: n, name } }: { study: Study }) {

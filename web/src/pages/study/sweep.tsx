@@ -125,7 +125,7 @@ function Knee({ results }: { results: readonly StepStatistics[] }) {
       <p>
         {best ? (
           <>
-            Highest IOPS with p99 of at most {limit_ms} ms: <b>{cellText(best, results)}</b> (
+            Highest IOPS with a p99 of at most {limit_ms} ms: <b>{cellText(best, results)}</b> (
             {formatValue(best.iops.median ?? null, '1/s')} IOPS, p99{' '}
             {formatValue(best.lat_p99_ns.median ?? null, 'ns')})
           </>

@@ -27,7 +27,7 @@ export function Events({ trend, onSelect }: EventsProps) {
     <Card title="Changes" className="events">
       {rows.length === 0 && (
         <p className="mute">
-          No certain change of at least {trend.threshold_percent} % was found, and the host is the
+          No change of at least {trend.threshold_percent} % was detected, and the host facts are the
           same in all groups.
         </p>
       )}

@@ -89,7 +89,7 @@ impl Limit {
         self.metric.is_latency() == (value < self.value)
     }
 
-    /// A sentence.
+    /// Returns a sentence that compares the value with the limit.
     pub(crate) fn comparison(&self, workload: &Workload, value: f64) -> String {
         let relation = match (self.metric.is_latency(), value < self.value) {
             (true, false) => "not below",

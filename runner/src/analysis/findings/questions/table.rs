@@ -69,8 +69,8 @@ pub(crate) const QUESTIONS: &[Question] = &[
                 source: "etcd documentation, FAQ; Red Hat OpenShift, Recommended etcd practices",
                 applies_to: |_| true,
             },
-            // "For heavily loaded clusters, 500 sequential IOPS"; 50 are the minimum, which a p99
-            // of 10 ms implies.
+            // "For heavily loaded clusters, 500 sequential IOPS"; 50 is the minimum, which a p99 of
+            // 10 ms implies.
             Limit {
                 metric: WriteIops,
                 value: 500.0,
@@ -289,7 +289,7 @@ fn is_load_test(workload: &Workload) -> bool {
     workload.direct && workload.flush.is_none()
 }
 
-/// Whether this is GitLab's own test: 75 % random reads of 4 KiB at depth 64.
+/// Whether the block size and mix are those of GitLab's own test: 4 KiB, 75 % reads.
 fn is_gitaly(workload: &Workload) -> bool {
     workload.bytes == Some(4 * KIB) && workload.rwmixread == Some(75)
 }

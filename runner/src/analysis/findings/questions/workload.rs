@@ -25,7 +25,7 @@ pub(crate) struct Workload {
     /// I/Os in flight across all workers.
     pub in_flight: u64,
     pub direct: bool,
-    /// Whether writes are opened with `O_SYNC` or `O_DSYNC`.
+    /// Whether files are opened with `O_SYNC` or `O_DSYNC`.
     pub sync_writes: bool,
     /// Whether files are memory-mapped, so that a flush is an msync(2) of the whole region.
     pub is_mapped: bool,
@@ -134,7 +134,8 @@ fn is_random(jobs: &[ResolvedJob], max_bytes: u64) -> Option<bool> {
     (is_uniform && is_large).then_some(true)
 }
 
-/// Whether the job throttles its I/O, is not measured, or flushes only some of its writes.
+/// Whether the job does no measured I/O, throttles it, searches for a depth (`latency_target`),
+/// verifies blocks while it writes, or flushes only some of its writes.
 fn is_limited(job: &ResolvedJob) -> bool {
     let timing = &job.timing;
     let pattern = &job.pattern;

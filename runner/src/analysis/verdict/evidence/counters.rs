@@ -1,4 +1,4 @@
-//! Device, process and backing file counters of one direction.
+//! Device, process and control group counters of one direction.
 
 use leadline_protocol::{
     counters::{DeviceFlow, Residency},

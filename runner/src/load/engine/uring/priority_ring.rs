@@ -4,7 +4,7 @@ use crate::load::{engine::uring::ring::Ring, slot_priorities::SlotPriorities};
 use io_uring::squeue;
 use std::{io, sync::Arc};
 
-/// Position of `ioprio` in `struct io_uring_sqe`, in units of its size: after `opcode` and `flags`.
+/// Index of `ioprio` in `struct io_uring_sqe` as an array of u16: after `opcode` and `flags`.
 const IOPRIO: usize = 1;
 
 pub(crate) struct PriorityRing<R> {

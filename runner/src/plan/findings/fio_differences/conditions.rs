@@ -23,7 +23,7 @@ pub(super) fn is_io_size_above_region(job: &ResolvedJob) -> bool {
     job.timing.is_io_size_requested && job.timing.io_size > region(job)
 }
 
-/// Whether `io_size` is repeated, and more than a region.
+/// Whether `io_size` is repeated and exceeds the region.
 pub(super) fn repeats_io_size(job: &ResolvedJob) -> bool {
     let timing = &job.timing;
     timing.is_io_size_requested && timing.loops > 1 && timing.io_size / timing.loops > region(job)

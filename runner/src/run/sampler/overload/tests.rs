@@ -187,7 +187,7 @@ fn paused_time_is_ignored() {
     }
 }
 
-/// Number of Poisson arrivals in each 100 ms.
+/// Draws a Poisson-distributed number of arrivals.
 fn poisson(random: &mut Xoshiro256PlusPlus, mean: f64) -> f64 {
     let (limit, mut product, mut count) = ((-mean).exp(), 1.0, -1.0);
     while product > limit {
