@@ -61,7 +61,7 @@ export type Access = {
  */
 export type Annotation = {
     /**
-     * Unique among all runs; never reused.
+     * Unique across all runs; never reused.
      */
     number: number;
     /**
@@ -600,7 +600,8 @@ export type ComparedMetric = {
 export type ComparedMetricName = 'read_iops' | 'read_bytes_per_second' | 'read_lat_mean_ns' | 'read_lat_p50_ns' | 'read_lat_p99_ns' | 'read_lat_p999_ns' | 'read_lat_p9999_ns' | 'read_intended_lat_p99_ns' | 'read_lat_max_ns' | 'write_iops' | 'write_bytes_per_second' | 'write_lat_mean_ns' | 'write_lat_p50_ns' | 'write_lat_p99_ns' | 'write_lat_p999_ns' | 'write_lat_p9999_ns' | 'write_intended_lat_p99_ns' | 'write_lat_max_ns' | 'trim_iops' | 'trim_bytes_per_second' | 'trim_lat_mean_ns' | 'trim_lat_p50_ns' | 'trim_lat_p99_ns' | 'trim_lat_p999_ns' | 'trim_lat_p9999_ns' | 'trim_intended_lat_p99_ns' | 'trim_lat_max_ns' | 'sync_lat_mean_ns' | 'sync_lat_p99_ns' | 'cpu_ns_per_io' | 'achieved_depth' | 'errors' | 'device_ios_per_io' | 'device_read_iops' | 'device_read_bytes_per_second' | 'device_write_iops' | 'device_write_bytes_per_second' | 'device_utilization' | 'duration_ms';
 
 /**
- * A run in a comparison. If it has no report, all fields except `run` and `group` are null.
+ * A run in a comparison. If it has no report, `profiled` is false, and all other fields except
+ * `run` and `group` are null.
  */
 export type ComparedRun = {
     run: RunSummary;
@@ -1017,7 +1018,7 @@ export type Difference = {
     name: string;
     values: Array<string | null>;
     /**
-     * Whether it alone can change the results.
+     * Whether this difference alone can change the results.
      */
     is_harmful: boolean;
 };
@@ -1914,7 +1915,7 @@ export type Job = {
      */
     offset_increment?: string | number;
     /**
-     * Alignment of offsets in percent. Default: block size.
+     * Alignment of offsets given as a percentage. Default: block size.
      */
     offset_align?: string | number;
     /**
@@ -2042,7 +2043,7 @@ export type Job = {
      */
     latency_target?: string | number;
     /**
-     * Duration of the test of each queue depth. A bare number is in microseconds.
+     * Duration of the test at each queue depth. A bare number is in microseconds.
      */
     latency_window?: string | number;
     /**
@@ -2470,7 +2471,7 @@ export type Job = {
      */
     iodepth_batch_complete_max?: string | number;
     /**
-     * Use the same random values in every run. No effect: randseed applies to all of them.
+     * Repeat all random values in every run. No effect: randseed and randrepeat apply to offsets, sizes and data.
      */
     allrandrepeat?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
@@ -2514,7 +2515,7 @@ export type Job = {
      */
     disk_util?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
-     * Write until no space is left. No effect: writes to a device stop at its end anyway, and a file needs a size, because part of the filesystem stays free.
+     * Write until no space is left. No effect: writes to a device stop at its end anyway, and files require a size, so that part of the filesystem stays free.
      */
     fill_device?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
@@ -2568,7 +2569,7 @@ export type Job = {
 };
 
 /**
- * Null for a direction without I/O or lookups.
+ * Estimates by direction; null for a direction without I/O or lookups.
  */
 export type JobLayers = {
     /**
@@ -2645,7 +2646,7 @@ export type Knee = {
     limit_ms: number;
     rate?: number | null;
     /**
-     * Lower rates with a p99 above the limit, for example because of idle states.
+     * Rates below `rate` whose p99 exceeds the limit, for example because of CPU idle states.
      */
     slow_at: Array<number>;
 };
@@ -2894,12 +2895,12 @@ export type LoadCurveResults = {
     probe_iops?: number | null;
     /**
      * Completed I/Os per second at the highest sustained rate below all overloaded rates; null if
-     * no rate was overloaded. At most the nominal rate.
+     * no rate or every rate overloaded the storage. At most the nominal rate.
      */
     saturation?: number | null;
     /**
-     * Due I/Os per second at the lowest rate that overloaded the storage; at least the nominal
-     * rate.
+     * Due I/Os per second at the lowest rate that overloaded the storage, or at the upper end of
+     * the range in which results contradict each other; at least the nominal rate.
      */
     upper?: number | null;
     knee?: Knee | null;
@@ -2943,13 +2944,13 @@ export type LoadPoint = {
      */
     due?: number | null;
     /**
-     * Due I/Os that were not complete, at the quarters of the window.
+     * Due I/Os that were not complete, at the start of the window and at its quarters.
      */
     backlog: Array<number>;
     overload?: Overload | null;
     /**
-     * Latencies are measured from the intended start. They are lower bounds if the rate was
-     * overloaded, because incomplete I/Os have no latency.
+     * Latencies are measured from the intended start. They are lower bounds if the rate overloaded
+     * the storage, because incomplete I/Os have no latency.
      */
     lat_mean_ns?: number | null;
     lat_p50_ns?: number | null;
@@ -3211,7 +3212,7 @@ export type OverloadOptions = {
      */
     backlog: number;
     /**
-     * Time for which the number must exceed the limit.
+     * Time for which the number must exceed the limit and grow.
      */
     duration_ms: number;
 };
@@ -3967,7 +3968,8 @@ export type Report = {
      */
     start_skew_ns?: number | null;
     /**
-     * Mean number of I/Os in flight: sum of all latencies / sum of the workers' measured times.
+     * Mean number of I/Os in flight per worker: sum of all latencies / sum of the workers'
+     * measured times.
      */
     achieved_depth?: number | null;
     foreign?: ForeignResult | null;
@@ -4446,7 +4448,8 @@ export type Sample = {
     residency?: Residency | null;
     gauge?: Gauge | null;
     /**
-     * Jobs with `steadystate_duration` for which a second ended in this window; absent if empty.
+     * Jobs with `steadystate_duration` for which an interval ended since the previous sample;
+     * absent if empty.
      */
     steady_states?: Array<SteadyStateProgress>;
 };
@@ -4477,7 +4480,7 @@ export type SavedStudy = {
     comparison?: Comparison | null;
     procedure?: ProcedureResults | null;
     /**
-     * The first run of each step; empty if the page of the study shows no depth gauges.
+     * The first run of each step; empty if the study page shows no depth gauges.
      */
     runs: Array<Run>;
     series?: GroupSeries | null;
@@ -4745,8 +4748,9 @@ export type SeriesPoints = number;
  */
 export type SeriesState = {
     /**
-     * State of the headline metrics: `regressed` if one of them is, otherwise `improved` if one
-     * is, `ok` if all are, and `undecided` otherwise.
+     * `not_comparable` if the groups are not comparable. Otherwise, the state of the headline
+     * metrics: `regressed` if one of them is, else `improved` if one is, `ok` if all are, and
+     * `undecided` otherwise.
      */
     state: TrendState;
     /**
@@ -4985,7 +4989,7 @@ export type Stalls = {
 };
 
 /**
- * Result of a due time.
+ * Result of a scheduled start.
  */
 export type StartResult = 'pending' | 'started' | 'missed' | 'skipped' | 'rejected';
 
@@ -6222,7 +6226,7 @@ export type Verdict = {
 export type VerdictClass = 'device' | 'readahead' | 'page_cache' | 'lower_cache' | 'deferred_write' | 'merged' | 'unwritten' | 'amplified' | 'foreign' | 'mixed' | 'no_device' | 'unknown';
 
 /**
- * Null for a direction without I/O.
+ * Verdicts by direction; null for a direction without I/O.
  */
 export type Verdicts = {
     read?: Verdict | null;
@@ -7417,8 +7421,9 @@ export type ListRunsData = {
     query?: {
         /**
          * Text in the name, target, tags or notes, and `key:value` terms. Keys: rw, bs, iodepth,
-         * numjobs, status, verdict, mode, target, device, host, source, tag, name, study, step. `#12`
-         * is a run number, `-term` excludes matching runs, and a quoted term is text.
+         * numjobs, status, verdict, mode, target, device, host, source, tag, name, study, step, job
+         * (job fingerprint). `#12` is a run number, `-term` excludes matching runs, and a quoted term
+         * is text.
          */
         q?: string;
         /**
