@@ -62,11 +62,15 @@ impl Contender for Runner {
             let of = |direction: &str| number(&format!("/report/{direction}/{field}"));
             Some(of("read")? + of("write")?)
         };
+        // The report has the mean depth per worker.
+        let jobs = result["report"]["jobs"].as_array().into_iter().flatten();
+        let workers: f64 = jobs.filter_map(|job| job["workers"].as_f64()).sum();
+        let depth = number("/report/achieved_depth");
         let counted = || {
             Some(Counts {
                 ios: sum("ios")?,
                 iops: sum("iops")?,
-                achieved_depth: number("/report/achieved_depth"),
+                achieved_depth: depth.map(|depth| depth * workers),
             })
         };
         counted().context("the runner's result contains no counts")

@@ -3,7 +3,10 @@
 
 use crate::{
     job::Job,
-    problem::{Problem, object_reader::texts},
+    problem::{
+        Problem,
+        object_reader::{MAX_LISTED, texts},
+    },
 };
 use serde_json::{Map, Value};
 use std::ops::RangeInclusive;
@@ -97,12 +100,13 @@ fn not_a_job(field: impl Into<String>, remedy: &str) -> Problem {
 }
 
 fn check_names(object: &Map<String, Value>, problems: &mut Vec<Problem>) {
-    for name in object.keys() {
-        if !FIELDS.contains(&name.as_str()) {
-            let detail = format!("Unknown run field `{name}`.");
-            let remedy = "A run has only jobs and sample_ms; set options in each job.";
-            problems.push(Problem::invalid("unknown_option", name, detail, remedy));
-        }
+    let unknown = object
+        .keys()
+        .filter(|name| !FIELDS.contains(&name.as_str()));
+    for name in unknown.take(MAX_LISTED) {
+        let detail = format!("Unknown run field `{name}`.");
+        let remedy = "A run has only jobs and sample_ms; set options in each job.";
+        problems.push(Problem::invalid("unknown_option", name, detail, remedy));
     }
 }
 
