@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
-/// Problem code for a value that the text does not contain.
+/// Problem code for a variable that the text uses but does not set.
 pub const UNSET_VARIABLE: &str = "unset_variable";
 
 /// Body of `POST /import`.

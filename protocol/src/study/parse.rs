@@ -357,8 +357,8 @@ fn parse_percent(reader: &mut ObjectReader, name: &str) -> Option<u8> {
         .and_then(|percent| u8::try_from(percent).ok())
         .filter(|percent| (1..=100).contains(percent));
     if percent.is_none() {
-        let detail = format!("{value} is not a percentage.");
-        reader.reject("bad_value", name, detail, "Use an integer from 1 to 100.");
+        let detail = format!("{name} must be an integer from 1 to 100, not {value}.");
+        reader.reject("bad_value", name, detail, "Use a percentage, such as 50.");
     }
     percent
 }

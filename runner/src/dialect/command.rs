@@ -160,7 +160,7 @@ impl Reader<'_, '_, '_> {
                         ..word.span.end,
                     name_span,
                     value,
-                    is_open: word.is_open,
+                    is_incomplete: word.has_unset_variable,
                 };
                 let mut has_command = word.has_command;
                 if raw.value.is_none()
@@ -170,11 +170,11 @@ impl Reader<'_, '_, '_> {
                     raw.value = Some(next.text.clone());
                     raw.value_span = next.span.clone();
                     has_command |= next.has_command;
-                    raw.is_open |= next.is_open;
+                    raw.is_incomplete |= next.has_unset_variable;
                 }
                 if has_command {
                     self.reject_command_substitution(&raw);
-                    raw.is_open = true;
+                    raw.is_incomplete = true;
                 }
                 if matches!(option.name, "filename" | "directory") {
                     self.strip_comment(&mut raw);
@@ -201,7 +201,7 @@ impl Reader<'_, '_, '_> {
         };
         let (kept, comment) = value.split_at(cut);
         let sentence = format!(
-            "`{}` begins a comment, even within a path; `{}` remains.",
+            "`{}` starts a comment, even inside a path; only `{}` is used.",
             &comment[..1],
             quoted(kept)
         );
@@ -269,7 +269,7 @@ impl Reader<'_, '_, '_> {
                     name_span: span.clone(),
                     value: None,
                     value_span: span.end..span.end,
-                    is_open: false,
+                    is_incomplete: false,
                 };
                 self.current_section(span).options.push(raw);
                 None

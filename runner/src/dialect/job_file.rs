@@ -55,8 +55,10 @@ pub(crate) fn sections(
                 NoteText::new("include", sentence, remedy),
             );
         } else if let Some(section) = sections.last_mut() {
-            let (text, is_open) = substitute(content, &span, variables, host, notes);
-            section.options.push(option(&text, content, start, is_open));
+            let (text, is_incomplete) = substitute(content, &span, variables, host, notes);
+            section
+                .options
+                .push(option(&text, content, start, is_incomplete));
         } else {
             let sentence = format!("`{}` is not in a section.", quoted(content));
             let remedy = "Add a section such as [global] or [job1] before it.";
@@ -138,7 +140,7 @@ fn strip_comment<'a>(content: &'a str, start: usize, notes: &mut Notes<'_>) -> &
     if !kept.ends_with(is_blank) {
         let span = start + cut..start + content.trim_end_matches(is_blank).len();
         let sentence = format!(
-            "`{}` begins a comment, even within a value; `{}` remains.",
+            "`{}` starts a comment, even inside a value; only `{}` is used.",
             &comment[..1],
             quoted(kept)
         );
@@ -175,7 +177,7 @@ fn header(content: &str, span: Span, notes: &mut Notes<'_>) -> Section {
 }
 
 /// `original` is the line before variables were replaced; spans refer to it.
-fn option(text: &str, original: &str, start: usize, is_open: bool) -> RawOption {
+fn option(text: &str, original: &str, start: usize, is_incomplete: bool) -> RawOption {
     let name_length = original.find('=').unwrap_or(original.len());
     let name_span = start..start + original[..name_length].trim_end_matches(is_blank).len();
     let (name, value) = match text.split_once('=') {
@@ -188,6 +190,6 @@ fn option(text: &str, original: &str, start: usize, is_open: bool) -> RawOption 
         name_span,
         value,
         value_span: value_start..start + original.len(),
-        is_open,
+        is_incomplete,
     }
 }

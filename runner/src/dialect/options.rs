@@ -112,7 +112,7 @@ impl Options {
         let Some(option) = find_option(&raw.name) else {
             return notes.error(&raw.name_span, Some(&raw.name), unknown_option(&raw.name));
         };
-        if raw.is_open {
+        if raw.is_incomplete {
             let value = Value::Text(raw.value.clone().unwrap_or_default());
             self.entries
                 .retain(|entry| entry.option.name != option.name);

@@ -29,7 +29,7 @@ pub(crate) struct RawOption {
     pub value_span: Span,
     /// Whether the value is incomplete because it contains an unset variable, such as `${SIZE}`, or
     /// a command.
-    pub is_open: bool,
+    pub is_incomplete: bool,
 }
 
 impl Section {

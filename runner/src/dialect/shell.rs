@@ -60,7 +60,7 @@ pub(crate) struct Word {
     /// Whether the word contains a command, such as `$(date)`.
     pub has_command: bool,
     /// Whether the word contains an unset variable.
-    pub is_open: bool,
+    pub has_unset_variable: bool,
 }
 
 /// Splits the text into commands.

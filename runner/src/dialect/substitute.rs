@@ -21,7 +21,7 @@ pub(crate) fn substitute(
     host: &HostFacts<'_>,
     notes: &mut Notes<'_>,
 ) -> (String, bool) {
-    let (line, is_open) = replace_variables(line, span, variables, notes);
+    let (line, has_unset_variable) = replace_variables(line, span, variables, notes);
     let mut replaced = line.clone();
     for (keyword, value) in [
         ("$pagesize", host.page_size),
@@ -34,8 +34,8 @@ pub(crate) fn substitute(
             notes.info(span, None, NoteText::new("keyword", sentence, ""));
         }
     }
-    if replaced == line || is_open {
-        return (replaced, is_open);
+    if replaced == line || has_unset_variable {
+        return (replaced, has_unset_variable);
     }
     (compute_expression(&replaced, span, notes), false)
 }
@@ -47,7 +47,7 @@ fn replace_variables(
     notes: &mut Notes<'_>,
 ) -> (String, bool) {
     let mut text = String::new();
-    let mut is_open = false;
+    let mut has_unset_variable = false;
     let mut rest = line;
     while let Some(start) = rest.find("${") {
         let Some(end) = rest[start..].find('}') else {
@@ -67,12 +67,12 @@ fn replace_variables(
                 let sentence = format!("The value of ${{{}}} is not in the text.", quoted(name));
                 notes.add_question(span, name, sentence);
                 text += &rest[start..=start + end];
-                is_open = true;
+                has_unset_variable = true;
             }
         }
         rest = &rest[start + end + 1..];
     }
-    (text + rest, is_open)
+    (text + rest, has_unset_variable)
 }
 
 /// fio passes the value to `bc` if it contains an operator.

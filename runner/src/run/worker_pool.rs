@@ -237,7 +237,7 @@ impl WorkerPool {
         })
     }
 
-    /// Whether a worker failed, or an I/O failed after which the run cannot continue.
+    /// Whether a worker failed, or an I/O error was fatal.
     pub(crate) fn has_failed(&self) -> bool {
         let mut stats = self.stats(Phase::Ramp).chain(self.stats(Phase::Measure));
         self.workers

@@ -78,7 +78,7 @@ mod tests {
     use axum::body::Body;
 
     #[tokio::test]
-    async fn everything_that_can_be_shown_as_a_page_has_a_policy() {
+    async fn page_security_headers_are_omitted_only_for_subresources() {
         let cases = [
             (Some("text/html; charset=utf-8"), true),
             (Some("image/svg+xml"), true),

@@ -180,7 +180,10 @@ function Whisker({ point: { statistics }, x, plot }: PointProps) {
   );
 }
 
-/** Excluded runs: a ring at the run's value, or a tick on the axis if the run has no value. */
+/**
+ * Excluded runs: a ring at the value of each disturbed run, and one tick on the axis if any run is
+ * incomplete or damaged.
+ */
 function ExcludedRuns({ point, x, plot, radius }: PointProps & { radius: number }) {
   const isIncomplete = point.left_out.some(
     ({ kind }) => kind === 'incomplete' || kind === 'damaged',

@@ -213,7 +213,7 @@ fn check_job(index: usize, job: &Value) -> Result<(), ResultError> {
                 .to_owned()
         }
         // fio prints all directions, including those without I/O.
-        false => format!("has no {missing}; use the whole output of fio"),
+        false => format!("has no {missing}; use fio's complete output"),
     };
     Err(ResultError::invalid(path, detail))
 }

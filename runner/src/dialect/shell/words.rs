@@ -159,7 +159,7 @@ impl Lexer<'_, '_, '_> {
             None => {
                 let sentence = format!("The value of ${} is not in the text.", quoted(name));
                 self.notes.add_question(&(start..self.at), name, sentence);
-                word.is_open = true;
+                word.has_unset_variable = true;
                 word.text += &format!("${{{name}}}");
             }
         }

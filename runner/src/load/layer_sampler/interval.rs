@@ -12,7 +12,7 @@ const SMOOTHING: f64 = 1.0 / 32.0;
 /// run.
 const GROUP_DIVISOR: u64 = 256;
 
-/// Groups of consecutive I/Os. One I/O per group is chosen at random.
+/// Chooses one random I/O from each group of consecutive I/Os.
 pub(super) struct Interval {
     rng: Xoshiro256PlusPlus,
     /// Number of I/Os in the current group.

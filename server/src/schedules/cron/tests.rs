@@ -74,7 +74,7 @@ fn due_times_are_local() {
 
 /// 2:00 to 3:00 does not exist in Berlin on March 28th.
 #[test]
-fn skipped_local_times_start_after_the_gap_at_fixed_times() {
+fn fixed_times_in_a_dst_gap_start_after_it() {
     let check = |cron, expected: &[&str]| check_day(cron, "Europe/Berlin", "2027-03-28", expected);
     check("30 2 * * *", &["03:00+02:00"]);
     check("30 2,14 * * *", &["03:00+02:00", "14:30+02:00"]);
@@ -121,7 +121,7 @@ fn skipped_local_times_start_after_the_gap_at_fixed_times() {
 
 /// 2:00 to 3:00 exists twice in Berlin on October 31st.
 #[test]
-fn repeated_local_times_start_once_at_fixed_times() {
+fn fixed_times_repeated_by_dst_start_once() {
     let check = |cron, expected: &[&str]| check_day(cron, "Europe/Berlin", "2027-10-31", expected);
     check("30 2 * * *", &["02:30+02:00"]);
     check("30 2,14 * * *", &["02:30+02:00", "14:30+01:00"]);
