@@ -71,7 +71,7 @@ fn runs_that_have_not_ended_do_not_pass() {
     b[9].summary.status = RunStatus::Queued;
     let (decided, sentence) = outcome(&a, &b);
     assert_eq!(decided, Outcome::Undecided);
-    assert!(sentence.starts_with("1 run of these groups"), "{sentence}");
+    assert!(sentence.starts_with("1 run in these groups"), "{sentence}");
     b[9].summary.status = RunStatus::Failed;
     assert_eq!(outcome(&a, &b).0, Outcome::Passed);
 }

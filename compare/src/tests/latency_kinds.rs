@@ -49,7 +49,7 @@ fn total_and_completion_latencies_are_not_compared() {
     let change = p50(&total, &completion);
     assert_eq!(change.verdict, Some(ChangeVerdict::NotComparable));
     let expected =
-        "“a” has percentiles of lat, but “b” of clat, which excludes submission (20 % of lat).";
+        "“a” has percentiles of lat, but “b” has percentiles of clat, which excludes submission (20 % of lat).";
     assert_eq!(change.reason.as_deref(), Some(expected));
     let reversed = p50(&completion, &total);
     assert_eq!(

@@ -136,7 +136,7 @@ async fn equal_labels_are_distinguished() {
     };
     assert_eq!(
         labels("a=study:1/step:1&b=study:2/step:1").await,
-        ["before (study:1/step:1)", "before (study:2/step:1)"]
+        ["before (step 1 of study 1)", "before (step 1 of study 2)"]
     );
     assert_eq!(
         labels("a=study:1/step:1&b=study:1/step:2").await,

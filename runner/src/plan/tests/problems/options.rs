@@ -233,7 +233,7 @@ fn conflicting_options() {
         json!({"filename": "new", "direct": 0, "size": "1g", "ioengine": "mmap", "rw": "write", "fallocate": "none"}),
         "read_beyond_end",
         "fallocate",
-        "maps up to 1 GiB",
+        "maps /data/new up to offset 1 GiB",
     );
     check(
         json!({"filename": "short", "direct": 0, "size": "1g", "fallocate": "none"}),
