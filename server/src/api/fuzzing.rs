@@ -163,7 +163,7 @@ pub fn foreign_result(text: &[u8]) {
 
 fn check_plain(text: &str) {
     assert!(
-        text.len() <= 200 && !text.chars().any(is_deceptive),
+        text.chars().count() <= 200 && !text.chars().any(is_deceptive),
         "{text:?}"
     );
 }
