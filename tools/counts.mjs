@@ -39,10 +39,14 @@ export function failureOutputs(output) {
   return parts.filter((part) => part.includes('\n---- ')).map((part) => part.trim());
 }
 
-/** The names of failed Rust tests. */
+/**
+ * The names of failed Rust tests. They come from the lists at the end of each test program, because
+ * output of child processes can split the line of a test.
+ */
 export function failedTests(output) {
-  const names = [...output.matchAll(/^test (\S+)(?: - should panic)? \.\.\. FAILED$/gm)];
-  return [...new Set(names.map(([, name]) => name))];
+  const lists = [...output.matchAll(/^failures:\n((?: {4}\S.*\n)+)/gm)];
+  const names = lists.flatMap(([, list]) => list.trim().split('\n'));
+  return [...new Set(names.map((name) => name.trim()))];
 }
 
 /**
