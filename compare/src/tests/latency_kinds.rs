@@ -48,14 +48,13 @@ fn total_and_completion_latencies_are_not_compared() {
     let completion = runs(101, LatencyKind::Clat, 2.0);
     let change = p50(&total, &completion);
     assert_eq!(change.verdict, Some(ChangeVerdict::NotComparable));
-    let expected =
-        "“a” has percentiles of lat, but “b” has percentiles of clat, which excludes submission (20 % of lat).";
+    let expected = "“a” has percentiles of lat, but “b” has percentiles of clat, which excludes submission (20 % of lat).";
     assert_eq!(change.reason.as_deref(), Some(expected));
     let reversed = p50(&completion, &total);
     assert_eq!(
         reversed.reason.as_deref(),
         Some(
-            "“b” has percentiles of lat, but “a” of clat, which excludes submission (20 % of lat)."
+            "“b” has percentiles of lat, but “a” has percentiles of clat, which excludes submission (20 % of lat)."
         )
     );
 }

@@ -33,9 +33,7 @@ pub(crate) fn resolve(jobs: &[Job], issues: &mut Issues) -> Vec<String> {
             issues.finding(
                 Severity::Note,
                 "job_renamed",
-                format!(
-                    "Another job is named `{requested}`, so this job is renamed to `{name}`. This job generates its own files; in fio, both jobs share theirs."
-                ),
+                renamed_text(job, &requested, &name),
                 None,
                 "Use a different name for each job.",
             );
@@ -43,4 +41,12 @@ pub(crate) fn resolve(jobs: &[Job], issues: &mut Issues) -> Vec<String> {
         names.push(name);
     }
     names
+}
+
+fn renamed_text(job: &Job, requested: &str, name: &str) -> String {
+    let files = match job.filename {
+        None => " This job generates its own files; in fio, both jobs share theirs.",
+        Some(_) => "",
+    };
+    format!("Another job is named `{requested}`, so this job is renamed to `{name}`.{files}")
 }

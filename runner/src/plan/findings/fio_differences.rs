@@ -70,7 +70,7 @@ const MEASURED: &[Difference] = &[
     Difference {
         option: "rw",
         applies: |_, job| sequential_step(job) < 0,
-        sentence: "Backward access starts with the last block; fio starts with block 0 and then jumps to the end.",
+        sentence: "Backward access starts with the last block and covers the region; fio starts with block 0, then jumps to the end, and may end early.",
     },
     Difference {
         option: "rw",
@@ -199,7 +199,7 @@ const MEASURED: &[Difference] = &[
     },
     Difference {
         option: "zonemode",
-        applies: |_, job| wraps_within_zones(job),
+        applies: wraps_within_zones,
         sentence: "Access wraps around at the end of the region until all bytes are transferred; fio ends there.",
     },
     Difference {
@@ -209,8 +209,10 @@ const MEASURED: &[Difference] = &[
     },
     Difference {
         option: "size",
-        applies: |requested, job| job.pattern.rw.is_random() && has_partial_block(requested, job),
-        sentence: "The region ends with the last whole block; with random offsets, fio may transfer more or fewer blocks.",
+        applies: |requested, job| {
+            (job.pattern.rw.is_random() || is_mixed(job)) && has_partial_block(requested, job)
+        },
+        sentence: "The region ends with the last whole block; with random offsets or mixed directions, fio may transfer more or fewer blocks.",
     },
     Difference {
         option: "fallocate",

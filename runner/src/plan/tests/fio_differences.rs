@@ -31,6 +31,11 @@ fn notes_name_options_that_fio_applies_differently() {
             "fallocate",
             json!({"filename": "owned", "rw": "write", "size": "1m", "fallocate": "keep"}),
         ),
+        (
+            "size",
+            json!({"filename": "new", "rw": "write", "filesize": "512k", "offset": "50%", "fallocate": "none"}),
+        ),
+        ("size", json!({"rw": "rw", "size": "70000"})),
         ("unlink", json!({"unlink": 1})),
         ("bs", json!({"rw": "randwrite", "bs": "4k,8k"})),
         (

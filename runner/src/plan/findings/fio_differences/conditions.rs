@@ -6,7 +6,7 @@ use leadline_protocol::{
     },
     plan::{
         job::{BlockSizes, ResolvedJob},
-        target::TargetKind,
+        target::{Target, TargetKind},
     },
 };
 
@@ -39,7 +39,10 @@ pub(super) fn sequential_step(job: &ResolvedJob) -> i64 {
 
 /// Number of writes between syncs; 0 if there are none.
 pub(super) fn sync_interval(job: &ResolvedJob) -> u32 {
-    job.pattern.fsync.max(job.pattern.fdatasync)
+    match job.pattern.rw.writes() {
+        true => job.pattern.fsync.max(job.pattern.fdatasync),
+        false => 0,
+    }
 }
 
 pub(super) fn has_one_map_per_direction(job: &ResolvedJob) -> bool {
@@ -75,8 +78,11 @@ pub(super) fn computes_percentages_of_new_size(requested: &Job, job: &ResolvedJo
         &requested.offset_increment,
     ];
     let is_percent = |extent: &&Option<Extent>| matches!(extent, Some(Extent::Percent(_)));
+    let grows = |target: &Target| target.layout_offset.is_some() || !target.existed;
     let mut targets = job.targets.iter();
-    extents.iter().any(is_percent) && targets.any(|target| target.layout_offset.is_some())
+    extents.iter().any(is_percent)
+        && (job.target.file_append
+            || targets.any(|target| target.kind == TargetKind::File && grows(target)))
 }
 
 pub(super) fn shares_formatted_names(requested: &Job, job: &ResolvedJob) -> bool {
@@ -85,10 +91,12 @@ pub(super) fn shares_formatted_names(requested: &Job, job: &ResolvedJob) -> bool
 }
 
 /// Whether the last zone is cut off, or zones do not consist of whole blocks.
-pub(super) fn wraps_within_zones(job: &ResolvedJob) -> bool {
+pub(super) fn wraps_within_zones(requested: &Job, job: &ResolvedJob) -> bool {
     job.pattern.zones.is_some_and(|zones| {
         let stride = (zones.range + zones.skip).max(1);
-        !region(job).is_multiple_of(stride) || !zones.size.is_multiple_of(smallest_block(job))
+        has_partial_block(requested, job)
+            || !region(job).is_multiple_of(stride)
+            || !zones.size.is_multiple_of(smallest_block(job))
     })
 }
 
