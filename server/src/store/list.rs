@@ -25,13 +25,11 @@ impl Store {
             count.build_query_scalar().fetch_one(&self.readers),
             page.build().fetch_all(&self.readers),
         )?;
-        let mut runs = rows::readable(&rows, "runs", rows::summary);
+        // Skipped rows must not end the list, so the rows are counted before they are decoded.
         let limit = filter.limit as usize;
-        let mut next_cursor = None;
-        if runs.len() > limit {
-            runs.truncate(limit);
-            next_cursor = runs.last().map(|run| cursor(run, filter.sort).encode());
-        }
+        let mut runs = rows::readable(rows.iter().take(limit), "runs", rows::summary);
+        let last = runs.last().filter(|_| rows.len() > limit);
+        let next_cursor = last.map(|run| cursor(run, filter.sort).encode());
         // Must follow the cursor, which contains a stored value that this call may remove.
         self.mark_damaged(&mut runs).await?;
         Ok(RunList {

@@ -21,7 +21,7 @@ pub(super) async fn check(database: &mut SqliteConnection) -> Result<()> {
         .collect();
     ensure!(
         missing.is_empty(),
-        "it is damaged: {} is missing. Restore a backup. The file was not changed",
+        "it is damaged: {} is missing. Restore a backup",
         missing.join(", ")
     );
     Ok(())

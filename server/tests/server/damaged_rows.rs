@@ -68,6 +68,36 @@ async fn unreadable_values_damage_only_their_run() {
 }
 
 #[tokio::test]
+async fn a_skipped_run_does_not_end_the_list() {
+    let server = Program::start().await;
+    for name in ["a", "b", "c"] {
+        let run = server.queue(job(name, "10ms")).await;
+        server.wait_until_ended(run).await;
+    }
+    execute(
+        &server,
+        "PRAGMA foreign_keys = OFF; UPDATE runs SET number = -5 WHERE number = 2",
+    )
+    .await;
+    execute(
+        &server,
+        "UPDATE runs SET created_at_ms = CASE number WHEN 3 THEN 3 WHEN -5 THEN 2 ELSE 1 END",
+    )
+    .await;
+    let first = server
+        .get("/runs?limit=2&sort=created_at_ms&order=desc")
+        .await;
+    let second = server
+        .get(&format!(
+            "/runs?limit=2&sort=created_at_ms&order=desc&cursor={}",
+            first["next_cursor"].as_str().unwrap()
+        ))
+        .await;
+    assert_eq!(values(&first["runs"], "number"), [3]);
+    assert_eq!(values(&second["runs"], "number"), [1]);
+}
+
+#[tokio::test]
 async fn thresholds_out_of_range_are_ignored() {
     let server = Program::start().await;
     execute(
