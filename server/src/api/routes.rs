@@ -108,16 +108,18 @@ fn probes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().nest(API, probes)
 }
 
-fn document() -> Document {
-    endpoints().merge(probes()).into_openapi()
+/// The endpoints, the health checks, and the document that describes both.
+fn parts() -> (Router<AppState>, Router<AppState>, Document) {
+    let (endpoints, mut document) = endpoints().split_for_parts();
+    let (probes, probes_document) = probes().split_for_parts();
+    document.merge(probes_document);
+    (endpoints, probes, document)
 }
 
 /// Middleware order, outermost first: panic handler, metrics, security headers, `Host` check,
 /// compression, access control (`/api` only).
 pub(crate) fn router(state: AppState) -> Router {
-    let (endpoints, _) = endpoints().split_for_parts();
-    let (probes, _) = probes().split_for_parts();
-    let document = document();
+    let (endpoints, probes, document) = parts();
     let api = endpoints
         .route("/api/openapi.json", get(async || Json(document)))
         .merge(docs::router())
@@ -152,8 +154,11 @@ pub(crate) fn router(state: AppState) -> Router {
 /// # Panics
 /// If the document cannot be serialized, which is a bug.
 pub fn openapi_json() -> String {
-    let document = document().to_pretty_json();
-    document.expect("the document is serializable") + "\n"
+    let (_, _, document) = parts();
+    document
+        .to_pretty_json()
+        .expect("the document is serializable")
+        + "\n"
 }
 
 async fn not_found(uri: Uri) -> ApiError {
