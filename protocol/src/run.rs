@@ -85,6 +85,10 @@ pub struct QueuePosition {
     pub position: u64,
     /// Why the run is waiting, such as `waiting for #142 on vda`.
     pub reason: String,
+    /// The run that must end before this one starts. Null if it waits for another reason, or if the
+    /// end of that run cannot be predicted because its I/O hangs.
+    #[serde(default)]
+    pub behind: Option<u64>,
 }
 
 /// A run in a list.

@@ -114,7 +114,7 @@ impl Queue {
         Some(next.1)
     }
 
-    /// Returns the first waiting run for which `wait_reason` is `None`. Collects the locks of all
+    /// Returns the first waiting run for which `wait` is `None`. Collects the locks of all
     /// earlier runs, because comparing with each run would be slow in a long queue.
     fn next(&self) -> Option<Key> {
         if self.running.len() >= self.max_running {
@@ -153,9 +153,11 @@ impl Queue {
     /// Returns the position of a waiting run.
     pub(crate) fn position(&self, run: u64) -> Option<QueuePosition> {
         let key = find_key(&self.waiting, run)?;
+        let wait = self.wait(run);
         Some(QueuePosition {
             position: self.waiting.range(..=key).count() as u64,
-            reason: self.wait_reason(run).unwrap_or_else(|| "starting".into()),
+            behind: wait.as_ref().and_then(|wait| wait.behind),
+            reason: wait.map_or_else(|| "starting".into(), |wait| wait.reason),
         })
     }
 
@@ -169,14 +171,17 @@ impl Queue {
     }
 
     /// Returns `None` if the run may start.
-    fn wait_reason(&self, run: u64) -> Option<String> {
+    fn wait(&self, run: u64) -> Option<Wait> {
         let key = find_key(&self.waiting, run)?;
         let locks = self.waiting.get(&key)?;
         let hung = self.hung.iter();
         let mut held =
             hung.filter_map(|(other, held)| Some((other, held.intersection(locks).next()?)));
         if let Some((other, device)) = held.next() {
-            return Some(format!("waiting for #{other}, whose I/O hangs on {device}"));
+            return Some(Wait {
+                reason: format!("waiting for #{other}, whose I/O hangs on {device}"),
+                behind: None,
+            });
         }
         // The last conflicting run in queue order is the one that directly precedes this run.
         let running = latest_conflict(self.running.iter(), locks);
@@ -185,12 +190,23 @@ impl Queue {
         let predecessor = predecessor.max_by_key(|(other, _)| *other);
         if let Some(((_, other), shared)) = predecessor {
             let preposition = if is_study_lock(shared) { "in" } else { "on" };
-            return Some(format!("waiting for #{other} {preposition} {shared}"));
+            return Some(Wait {
+                reason: format!("waiting for #{other} {preposition} {shared}"),
+                behind: Some(other),
+            });
         }
         let running = self.running.len();
-        (running >= self.max_running)
-            .then(|| format!("concurrency limit reached ({running} running)"))
+        (running >= self.max_running).then(|| Wait {
+            reason: format!("concurrency limit reached ({running} running)"),
+            behind: None,
+        })
     }
+}
+
+/// Why a run does not start yet.
+struct Wait {
+    reason: String,
+    behind: Option<u64>,
 }
 
 #[cfg(test)]
@@ -245,14 +261,16 @@ mod tests {
             queue.position(8),
             Some(QueuePosition {
                 position: 1,
-                reason: "waiting for #7 on vda".into()
+                reason: "waiting for #7 on vda".into(),
+                behind: Some(7),
             })
         );
         assert_eq!(
             queue.position(9),
             Some(QueuePosition {
                 position: 2,
-                reason: "waiting for #8 on vda".into()
+                reason: "waiting for #8 on vda".into(),
+                behind: Some(8),
             })
         );
         assert_eq!(queue.remove(8), Some(locks("vda")));
@@ -295,8 +313,9 @@ mod tests {
         assert_eq!(queue.counts(), (0, 3));
         assert_eq!(start_all(&mut queue), [2]);
         queue.finish(2);
-        let reason = queue.position(3).unwrap().reason;
-        assert_eq!(reason, "waiting for #1, whose I/O hangs on vda");
+        let position = queue.position(3).unwrap();
+        assert_eq!(position.reason, "waiting for #1, whose I/O hangs on vda");
+        assert_eq!(position.behind, None);
         assert_eq!(start_all(&mut queue), [4]);
         queue.finish(4);
         for (run, lock) in [(5, "study #1"), (0, HOST_LOCK)] {
@@ -364,7 +383,7 @@ mod tests {
         for _ in 0..5_000 {
             let queue = random_queue(&mut random);
             let mut waiting = queue.waiting.keys().copied();
-            let first = waiting.find(|(_, run)| queue.wait_reason(*run).is_none());
+            let first = waiting.find(|(_, run)| queue.wait(*run).is_none());
             assert_eq!(queue.next(), first, "{queue:?}");
         }
     }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Run } from '../../api';
-import { predecessorOf, startsInMs } from './queue';
+import { startsInMs } from './queue';
 
 const NOW = 1_000_000;
 const run = (change: Partial<Run>) =>
@@ -8,16 +8,6 @@ const run = (change: Partial<Run>) =>
 const running = (change: Partial<Run> = {}) =>
   run({ status: 'measuring', started_at_ms: NOW - 4000, ...change });
 const queued = (change: Partial<Run> = {}) => run({ status: 'queued', ...change });
-
-it.each([
-  ['waiting for #142 on vda', 142],
-  ['waiting for #7 in study #3', 7],
-  ['waiting for #7, whose I/O hangs on vda', null],
-  ['concurrency limit reached (2 running)', null],
-  ['starting', null],
-])('finds the predecessor in "%s"', (reason, expected) =>
-  expect(predecessorOf({ queue: { position: 1, reason } })).toBe(expected),
-);
 
 it.each<[string, number | null, Run[]]>([
   ['a running run', 6000, [running()]],

@@ -4,12 +4,6 @@ import { isFinal, rampOf } from '../fold/run-fold';
 
 type QueuedRun = Pick<Run, 'status' | 'queue' | 'resolved' | 'measure_ms' | 'started_at_ms'>;
 
-/** Number of the run that a queued run waits for; null if it does not wait for a specific run. */
-export function predecessorOf({ queue }: Pick<Run, 'queue'>): number | null {
-  const number = /^waiting for #(\d+) (?:on|in) /.exec(queue?.reason ?? '')?.[1];
-  return number === undefined ? null : Number(number);
-}
-
 /**
  * Time until a run starts, in ms. `ahead`: its predecessor, the predecessor's predecessor, and so
  * on, up to a started run. Null if a duration is unknown. Excludes layout and the time between runs.

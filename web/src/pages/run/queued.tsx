@@ -5,7 +5,7 @@ import { planQuery, runQuery } from '../../api/queries';
 import { UNKNOWN } from '../../model/format/numbers';
 import { duration } from '../../model/format/time';
 import { caveats, durationText, writesText } from '../../model/job/plan-summary';
-import { predecessorOf, startsInMs } from '../../model/run/queue';
+import { startsInMs } from '../../model/run/queue';
 import { Facts } from '../../ui/facts';
 import { Card, Notice } from '../../ui/parts';
 
@@ -52,11 +52,11 @@ function useStartEstimate(run: Run): number | null {
     refetchInterval: REFRESH_MS,
     queryFn: async () => {
       const ahead: Run[] = [];
-      let next = predecessorOf(run);
+      let next = run.queue?.behind ?? null;
       while (next !== null && ahead.length < MAX_AHEAD) {
         const other = await client.fetchQuery(runQuery(next));
         ahead.push(other);
-        next = other.status === 'queued' ? predecessorOf(other) : null;
+        next = other.queue?.behind ?? null;
       }
       return startsInMs(ahead, Date.now());
     },
