@@ -108,13 +108,21 @@ async fn invalid_thresholds_are_rejected() {
         (json!({"read_iops": 0}), "thresholds.read_iops"),
         (json!({"read_iops": 2000}), "thresholds.read_iops"),
         (json!({"read_lat_max_ns": 2}), "thresholds.read_lat_max_ns"),
-        (json!({"read_iops": "2"}), "thresholds"),
+        (json!({"read_iops": "2"}), "thresholds.read_iops"),
         (json!([]), "thresholds"),
     ] {
         let (status, problem) = set(&server, thresholds.clone()).await;
         assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{thresholds}");
         assert_eq!(problem["errors"][0]["field"], field, "{problem}");
     }
+    let invalid = json!({"none": 2, "read_iops": "2", "write_iops": 0});
+    let (_, problem) = set(&server, invalid).await;
+    let errors = problem["errors"].as_array().unwrap().iter();
+    let fields: Vec<&str> = errors
+        .map(|error| error["field"].as_str().unwrap())
+        .collect();
+    let all = ["none", "read_iops", "write_iops"].map(|name| format!("thresholds.{name}"));
+    assert_eq!(fields, all);
     let put = server.request(Method::PUT, "/settings").json(&json!({}));
     let (status, problem) = server.send(put).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{problem}");
