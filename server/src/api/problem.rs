@@ -136,6 +136,7 @@ impl IntoResponse for ApiError {
                 detail
             }
         };
+        let headers = headers(status, &code);
         let body = ProblemDetails {
             kind: format!("about:blank#{code}"),
             title: status.canonical_reason().unwrap_or("Error"),
@@ -144,7 +145,7 @@ impl IntoResponse for ApiError {
             detail,
             errors,
         };
-        (status, headers(status), Json(body)).into_response()
+        (status, headers, Json(body)).into_response()
     }
 }
 
@@ -153,10 +154,12 @@ fn log_internal_error(error: &anyhow::Error) -> String {
     "Internal server error. See the server log for details.".into()
 }
 
-fn headers(status: StatusCode) -> HeaderMap {
+fn headers(status: StatusCode, code: &str) -> HeaderMap {
     let problem_json = HeaderValue::from_static("application/problem+json");
     let mut headers = HeaderMap::from_iter([(header::CONTENT_TYPE, problem_json)]);
     match status {
+        // A damaged database does not recover by itself.
+        _ if code == "store_damaged" => {}
         StatusCode::UNAUTHORIZED => {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }

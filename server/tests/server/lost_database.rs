@@ -244,8 +244,10 @@ async fn a_damaged_page_is_detected_when_it_is_read() {
     damage(&server.data().join("leadline.db"), "runs").await;
     let server = Program::start_in(server.directory.clone(), &[]).await;
     let get = server.request(Method::GET, &format!("/runs/{run}"));
-    let (status, problem) = server.send(get).await;
-    assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{problem}");
+    let response = get.send().await.unwrap();
+    assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(response.headers().get("retry-after"), None);
+    let problem: Value = response.json().await.unwrap();
     assert_eq!(problem["code"], "store_damaged");
     let detail = problem["detail"].as_str().unwrap();
     assert!(detail.contains("malformed"), "{detail}");
