@@ -104,7 +104,7 @@ pub(crate) fn import_with_logs(request: &ImportRequest, host: &HostFacts<'_>) ->
         return without_logs(json(&request.text, notes));
     }
     let commands = read(dialect, &source, request, host, &mut notes);
-    let mut all: Vec<Step> = Vec::new();
+    let mut all: Vec<Step<'_>> = Vec::new();
     let mut differences = BTreeSet::new();
     for command in &commands {
         let (logs, sentences) = job_logs(&command.jobs);
@@ -115,6 +115,7 @@ pub(crate) fn import_with_logs(request: &ImportRequest, host: &HostFacts<'_>) ->
         {
             let mut step = steps.swap_remove(0);
             last.jobs.append(&mut step.jobs);
+            last.written.append(&mut step.written);
             last.logs.append(&mut step.logs);
         }
         all.append(&mut steps);
@@ -261,7 +262,7 @@ fn json(text: &str, mut notes: Notes<'_>) -> Import {
     let document = match parse_document(text.as_bytes()) {
         Ok(document) => document,
         Err(DocumentError::Repeated(problems)) => {
-            report_problems(problems, &mut notes);
+            report_problems(problems, &[], &mut notes);
             return finish(Dialect::Json, Vec::new(), true, notes);
         }
         Err(DocumentError::Syntax(error)) => {
@@ -271,7 +272,7 @@ fn json(text: &str, mut notes: Notes<'_>) -> Import {
             return finish(Dialect::Json, Vec::new(), true, notes);
         }
     };
-    report_problems(problems(&document), &mut notes);
+    report_problems(problems(&document), &[], &mut notes);
     let mut import = finish(Dialect::Json, Vec::new(), true, notes);
     import.document = import.problems().is_empty().then_some(document);
     import
@@ -286,26 +287,50 @@ fn problems(document: &Value) -> Vec<Problem> {
     problems.unwrap_or_default()
 }
 
-/// Reports problems in a document. Its fields have no positions in the text.
-fn report_problems(problems: Vec<Problem>, notes: &mut Notes<'_>) {
+/// Reports problems in a document at the options that cause them. Fields of JSON documents have no
+/// positions; `steps` is empty in this case.
+fn report_problems(problems: Vec<Problem>, steps: &[Step<'_>], notes: &mut Notes<'_>) {
     for problem in problems {
         let field = problem.field.as_deref();
-        let sentence = match field {
-            Some(field) => format!("{field}: {}", problem.detail),
-            None => problem.detail.clone(),
+        let ((span, option), sentence) = match field {
+            Some(field) => match position(field, steps) {
+                Some(position) => (position, problem.detail),
+                None => ((0..1, Some(field)), format!("{field}: {}", problem.detail)),
+            },
+            None => ((0..1, None), problem.detail),
         };
-        let text = NoteText::new("invalid_job", sentence, problem.remedy.as_str());
-        notes.json_error(field, text);
+        let text = NoteText::new("invalid_job", sentence, problem.remedy);
+        notes.document_error(&span, option, text);
     }
 }
 
+/// The option of a field such as `jobs[0].loops` or `steps[1].jobs[0].loops`, and its position in
+/// the text; the position of the job, and `None`, if the text does not set the option.
+fn position<'a>(field: &'a str, steps: &[Step<'_>]) -> Option<(Span, Option<&'a str>)> {
+    fn element<'a>(path: &'a str, list: &str) -> Option<(usize, &'a str)> {
+        let (index, rest) = path
+            .strip_prefix(list)?
+            .strip_prefix('[')?
+            .split_once(']')?;
+        Some((index.parse().ok()?, rest.strip_prefix('.').unwrap_or(rest)))
+    }
+    let (step, path) = element(field, "steps").unwrap_or((0, field));
+    let (job, path) = element(path, "jobs")?;
+    let job = steps.get(step)?.written.get(job)?;
+    let option = path.split(['.', '[']).next()?;
+    Some(match job.options.get(option) {
+        Some(entry) => (entry.span.clone(), Some(option)),
+        None => (job.span.clone(), None),
+    })
+}
+
 /// The steps that run the jobs in one job file or command.
-fn steps(
-    jobs: &[FioJob],
+fn steps<'a>(
+    jobs: &'a [FioJob],
     logs: &[JobLogs],
     host: &HostFacts<'_>,
     notes: &mut Notes<'_>,
-) -> Vec<Step> {
+) -> Vec<Step<'a>> {
     for job in jobs {
         misleading_jobs::add_notes(job, host, notes);
     }
@@ -314,7 +339,7 @@ fn steps(
         let jobs = wave.iter().map(|job| (&jobs[*job], &logs[*job]));
         step(jobs, index == 0, host, notes)
     });
-    let mut steps: Vec<Step> = steps.collect();
+    let mut steps: Vec<Step<'_>> = steps.collect();
     apply_exitall_to_all_jobs(&mut steps);
     reject_exit_what_all(jobs, &waves, notes);
     steps
@@ -341,16 +366,16 @@ fn reject_exit_what_all(jobs: &[FioJob], waves: &[Vec<usize>], notes: &mut Notes
     }
 }
 
-fn finish(dialect: Dialect, steps: Vec<Step>, continues: bool, mut notes: Notes<'_>) -> Import {
+fn finish(dialect: Dialect, steps: Vec<Step<'_>>, continues: bool, mut notes: Notes<'_>) -> Import {
     if steps.is_empty() && dialect != Dialect::Json && !notes.has_errors() {
         let sentence = "The text contains no jobs.";
         let remedy = "Paste a fio job file, or fio or diskspd commands.";
         notes.error(&(0..0), None, NoteText::new("no_jobs", sentence, remedy));
     }
     let mut document =
-        (!steps.is_empty() && !notes.has_errors()).then(|| document(steps, continues));
+        (!steps.is_empty() && !notes.has_errors()).then(|| document(&steps, continues));
     if let Some(problems) = document.as_ref().map(problems) {
-        report_problems(problems, &mut notes);
+        report_problems(problems, &steps, &mut notes);
         document = document.filter(|_| !notes.has_errors());
     }
     let (notes, questions) = notes.finish();

@@ -16,29 +16,36 @@ use leadline_protocol::job::OptionDoc;
 use serde_json::{Map, Value, json};
 
 /// A step of a study: jobs that start together.
-pub(crate) struct Step {
+pub(crate) struct Step<'a> {
     pub jobs: Vec<Value>,
+    /// The jobs as written in the text; one per job.
+    pub written: Vec<&'a FioJob>,
     /// One per job.
     pub logs: Vec<JobLogs>,
 }
 
 /// Converts jobs that start together to JSON. If `is_first` is false, earlier jobs have ended
 /// before these jobs start, so `startdelay` has no effect.
-pub(crate) fn step<'a>(
-    jobs: impl Iterator<Item = (&'a FioJob, &'a JobLogs)>,
+pub(crate) fn step<'a, 'b>(
+    jobs: impl Iterator<Item = (&'a FioJob, &'b JobLogs)>,
     is_first: bool,
     host: &HostFacts<'_>,
     notes: &mut Notes<'_>,
-) -> Step {
-    let (jobs, logs) = jobs
-        .map(|(job, logs)| (job_object(job, is_first, host, notes), logs.clone()))
-        .unzip();
-    Step { jobs, logs }
+) -> Step<'a> {
+    let (written, logs): (Vec<_>, Vec<_>) = jobs.map(|(job, logs)| (job, logs.clone())).unzip();
+    let objects = written
+        .iter()
+        .map(|job| job_object(job, is_first, host, notes));
+    Step {
+        jobs: objects.collect(),
+        written,
+        logs,
+    }
 }
 
 /// In fio, `exitall` is global: setting it in one job applies to all jobs (options.c,
 /// `str_exitall_cb`).
-pub(crate) fn apply_exitall_to_all_jobs(steps: &mut [Step]) {
+pub(crate) fn apply_exitall_to_all_jobs(steps: &mut [Step<'_>]) {
     let jobs = || steps.iter().flat_map(|step| &step.jobs);
     if jobs().any(|job| job["exitall"] == 1) {
         for job in steps.iter_mut().flat_map(|step| &mut step.jobs) {
@@ -48,12 +55,12 @@ pub(crate) fn apply_exitall_to_all_jobs(steps: &mut [Step]) {
 }
 
 /// Returns a run request for one step, or a study request for multiple steps.
-pub(crate) fn document(mut steps: Vec<Step>, continues: bool) -> Value {
-    if steps.len() == 1 {
-        return json!({"jobs": steps.swap_remove(0).jobs});
+pub(crate) fn document(steps: &[Step<'_>], continues: bool) -> Value {
+    if let [step] = steps {
+        return json!({"jobs": step.jobs});
     }
     let steps: Vec<Value> = steps
-        .into_iter()
+        .iter()
         .map(|step| json!({"jobs": step.jobs}))
         .collect();
     json!({"name": "Imported jobs", "continue_on_failure": continues, "steps": steps})

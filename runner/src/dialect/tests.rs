@@ -204,6 +204,26 @@ fn documents_are_valid_or_null() {
 }
 
 #[test]
+fn problems_are_reported_at_the_options_that_cause_them() {
+    let problems = |text: &str| -> Vec<(u32, u32, Option<String>)> {
+        let import = imported(text, &[]);
+        assert_eq!(import.document, None, "{text}");
+        let notes = import.notes.into_iter();
+        notes
+            .filter(|note| note.code == "invalid_job")
+            .map(|note| (note.span.line, note.span.column, note.option))
+            .collect()
+    };
+    let loops = Some("loops".to_owned());
+    let shared = "[global]\nloops=0\nioengine=null\nsize=1m\n[a]\n[b]\n";
+    assert_eq!(problems(shared), [(2, 1, loops.clone())]);
+    let steps = "[global]\nioengine=null\nsize=1m\n[a]\n[b]\nstonewall\n loops=0\n";
+    assert_eq!(problems(steps), [(7, 2, loops.clone())]);
+    let command = "fio --ioengine=null --size=1m --name=a --loops=0";
+    assert_eq!(problems(command), [(1, 40, loops)]);
+}
+
+#[test]
 fn notes_on_variables_omit_their_values() {
     let import = imported("[j]\nfilename=${X}/f", &[("X", "/srv/secret")]);
     let mut notes = import.notes.iter();
