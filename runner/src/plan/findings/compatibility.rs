@@ -28,7 +28,7 @@ fn options(job: &Job) -> [(&'static str, bool, &'static str); 29] {
         (
             "description",
             job.description.is_some(),
-            "a run can have a note instead",
+            "use the run's notes instead",
         ),
         (
             "group_reporting",

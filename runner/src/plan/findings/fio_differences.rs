@@ -193,6 +193,36 @@ const MEASURED: &[Difference] = &[
         sentence: "Every pass appends to the file; fio ends after the first pass.",
     },
     Difference {
+        option: "file_append",
+        applies: appends_part_of_a_new_file,
+        sentence: "A new file contains only what the job appends; fio gives it its full size first.",
+    },
+    Difference {
+        option: "io_size",
+        applies: computes_percentages_of_whole_blocks,
+        sentence: "The percentage refers to the whole blocks within size; fio uses the requested size.",
+    },
+    Difference {
+        option: "do_verify",
+        applies: |_, job| job.data.verify.is_some() && !has_verify(job),
+        sentence: "No state file is written; fio leaves a verify.state file behind.",
+    },
+    Difference {
+        option: "fsync",
+        applies: syncs_before_partial_block,
+        sentence: "A sync that is due after the last write is dropped; fio 3.33 performs it, because size is not a multiple of bs.",
+    },
+    Difference {
+        option: "bs_unaligned",
+        applies: |_, job| shortens_last_block(job),
+        sentence: "The last I/O is shortened, so that all bytes are transferred; fio ends before it.",
+    },
+    Difference {
+        option: "bs",
+        applies: |_, job| limits_last_block(job),
+        sentence: "The last I/O is limited to the remaining bytes; fio may transfer more than size.",
+    },
+    Difference {
         option: "filename_format",
         applies: shares_formatted_names,
         sentence: "All workers use the same files, and are all reported; fio may report only one of them.",

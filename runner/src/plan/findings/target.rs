@@ -75,7 +75,7 @@ fn report_device(device: &str, host: &dyn HostView, issues: &mut Issues) {
                 "{device} starts {} after a physical block boundary, so aligned I/O touches an extra block.",
                 bytes(offset)
             ),
-            json!({"off_bytes": offset}),
+            json!({"misaligned_bytes": offset}),
             "Align the partition to a multiple of 1 MiB.",
         );
     }

@@ -53,6 +53,27 @@ fn notes_name_options_that_fio_applies_differently() {
             json!({"filename": "owned", "rw": "write", "size": "64k", "file_append": 1}),
         ),
         (
+            "file_append",
+            json!({"filename": "new", "rw": "write", "time_based": 0, "size": "64k", "io_size": "32k", "file_append": 1}),
+        ),
+        (
+            "io_size",
+            json!({"rw": "read", "time_based": 0, "size": "70000", "io_size": "50%"}),
+        ),
+        (
+            "do_verify",
+            json!({"filename": "new", "rw": "write", "time_based": 0, "size": "64k", "verify": "crc32c", "do_verify": 0}),
+        ),
+        (
+            "fsync",
+            json!({"filename": "new", "rw": "write", "time_based": 0, "size": "70000", "fsync": 17}),
+        ),
+        (
+            "bs_unaligned",
+            json!({"rw": "read", "direct": 0, "bsrange": "4k-12k", "bs_unaligned": 1}),
+        ),
+        ("bs", json!({"time_based": 0, "bsrange": "4k-64k"})),
+        (
             "zonemode",
             json!({"rw": "read", "size": "64k", "zonemode": "strided", "zonesize": "8k", "zoneskip": "4k"}),
         ),

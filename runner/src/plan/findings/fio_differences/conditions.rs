@@ -221,6 +221,55 @@ pub(super) fn has_partial_block(requested: &Job, job: &ResolvedJob) -> bool {
     size.is_some_and(|size| !size.is_multiple_of(smallest_block(job)))
 }
 
+pub(super) fn computes_percentages_of_whole_blocks(requested: &Job, job: &ResolvedJob) -> bool {
+    matches!(requested.io_size, Some(Extent::Percent(_))) && has_partial_block(requested, job)
+}
+
+/// Whether a new file ends up shorter than the size that the job requests.
+pub(super) fn appends_part_of_a_new_file(requested: &Job, job: &ResolvedJob) -> bool {
+    let mut targets = job.targets.iter();
+    job.target.file_append
+        && targets.any(|target| !target.existed)
+        && (requested.offset.is_some()
+            || requested.filesize.is_some()
+            || job.timing.number_ios.is_some()
+            || job.timing.io_size < region(job))
+}
+
+/// Whether a sync is due after the last write, which is followed by a partial block.
+pub(super) fn syncs_before_partial_block(requested: &Job, job: &ResolvedJob) -> bool {
+    let (interval, block) = (u64::from(sync_interval(job)), job.pattern.bs.write.max);
+    interval > 0
+        && !job.pattern.rw.is_random()
+        && !is_mixed(job)
+        && has_partial_block(requested, job)
+        && (job.timing.io_size / block).is_multiple_of(interval)
+}
+
+/// Whether sequential I/Os of unaligned sizes may end with less than the next size.
+pub(super) fn shortens_last_block(job: &ResolvedJob) -> bool {
+    !job.pattern.rw.is_random() && used_sizes(job).any(|sizes| sizes.unaligned && is_varied(sizes))
+}
+
+/// Whether random I/Os of several sizes may end with less than the next size.
+pub(super) fn limits_last_block(job: &ResolvedJob) -> bool {
+    job.pattern.rw.is_random() && !job.timing.time_based && used_sizes(job).any(is_varied)
+}
+
+fn is_varied(sizes: &BlockSizes) -> bool {
+    sizes.min != sizes.max
+}
+
+/// Block sizes of the directions that the job uses.
+fn used_sizes(job: &ResolvedJob) -> impl Iterator<Item = &BlockSizes> {
+    let PerDirection { read, write, trim } = &job.pattern.bs;
+    let rw = job.pattern.rw;
+    let all = [(rw.reads(), read), (rw.writes(), write), (rw.trims(), trim)];
+    all.into_iter()
+        .filter(|(is_used, _)| *is_used)
+        .map(|(_, sizes)| sizes)
+}
+
 /// Whether the files' shares of the requested size are not multiples of the block size.
 pub(super) fn divides_size_unevenly(requested: &Job, job: &ResolvedJob) -> bool {
     let files = job.targets_of(0).count() as u64;
@@ -229,12 +278,7 @@ pub(super) fn divides_size_unevenly(requested: &Job, job: &ResolvedJob) -> bool 
 }
 
 fn smallest_block(job: &ResolvedJob) -> u64 {
-    let PerDirection { read, write, trim } = &job.pattern.bs;
-    let rw = job.pattern.rw;
-    let all: [(bool, &BlockSizes); 3] =
-        [(rw.reads(), read), (rw.writes(), write), (rw.trims(), trim)];
-    let used = all.iter().filter(|(is_used, _)| *is_used);
-    used.map(|(_, bs)| bs.min).min().unwrap_or(1)
+    used_sizes(job).map(|sizes| sizes.min).min().unwrap_or(1)
 }
 
 pub(super) fn uses_normal_distribution(job: &ResolvedJob) -> bool {
@@ -247,13 +291,6 @@ pub(super) fn uses_normal_distribution(job: &ResolvedJob) -> bool {
 }
 
 pub(super) fn ends_within_a_block(job: &ResolvedJob) -> bool {
-    let bs = &job.pattern.bs;
-    let rw = job.pattern.rw;
-    let largest = [
-        (rw.reads(), bs.read.max),
-        (rw.writes(), bs.write.max),
-        (rw.trims(), bs.trim.max),
-    ];
-    let is_cut = |(used, max): &(bool, u64)| *used && !job.timing.io_size.is_multiple_of(*max);
-    job.timing.is_io_size_requested && !job.timing.time_based && largest.iter().any(is_cut)
+    let is_cut = |sizes: &BlockSizes| !job.timing.io_size.is_multiple_of(sizes.max);
+    job.timing.is_io_size_requested && !job.timing.time_based && used_sizes(job).any(is_cut)
 }
