@@ -37,7 +37,7 @@ lab: export LEADLINE_POWER_CUTS ?= 100
 lab:
 	@tools/prerequisites test
 	@cargo build --locked --workspace --bins --examples
-	@cargo test --locked --workspace --test control_group
+	@cargo test --locked --workspace --test runner control_group::
 	@cargo test --locked --workspace --test known_cases -- --include-ignored stacked
 	@cargo test --locked --workspace --test missing_time -- --include-ignored device_mapper
 	@cargo test --locked --workspace --test truth -- --include-ignored stacks

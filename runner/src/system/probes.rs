@@ -4,7 +4,7 @@
 //!
 //! A reading with one disk takes 15 µs, or 0.015 % of one CPU at 10 Hz. Like all such numbers in
 //! this module, this was measured on a 2-core VM with Linux 6.18 in the test profile: `cargo test
-//! -p leadline-runner --test cost -- --ignored --nocapture`.
+//! -p leadline-runner --test runner cost:: -- --ignored --nocapture`.
 
 pub(crate) mod block_stat;
 pub(crate) mod cgroup_io;

@@ -39,7 +39,7 @@ pub(crate) struct Case {
     pub length: u64,
     /// Whether overwriting foreign data is confirmed.
     pub confirms: bool,
-    /// The jobs. They use the file `target` or the directory `.` instead of a path.
+    /// Jobs that use the file `target` or the directory `.` instead of a path.
     pub jobs: Vec<Value>,
 }
 
