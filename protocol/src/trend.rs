@@ -89,7 +89,7 @@ pub struct Trend {
     /// of the test, so these runs are included.
     pub common_findings: Vec<String>,
     /// Number of excluded runs, by reason.
-    pub left_out: Vec<LeftOutCount>,
+    pub excluded: Vec<ExclusionCount>,
     /// Number of runs before the first point, which are not shown.
     pub older_runs: u64,
 }
@@ -106,7 +106,7 @@ pub struct TrendPoint {
     pub step: Option<u32>,
     /// Runs with a value that is included in the statistics.
     pub runs: Vec<u64>,
-    pub left_out: Vec<LeftOutRun>,
+    pub excluded: Vec<ExcludedRun>,
     pub statistics: GroupStatistics,
     /// Whether the median is a lower bound, because I/Os were in flight at the end of a run.
     pub at_least: bool,
@@ -117,7 +117,7 @@ pub struct TrendPoint {
 named_enum! {
     names: "snake_case";
     /// Why a run is excluded from its group's statistics.
-    pub enum LeftOutKind {
+    pub enum ExclusionKind {
         /// Failed, cancelled, interrupted, or with a partial report.
         Incomplete,
         /// The stored result does not match its checksum.
@@ -130,9 +130,9 @@ named_enum! {
 }
 
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
-pub struct LeftOutRun {
+pub struct ExcludedRun {
     pub run: u64,
-    pub kind: LeftOutKind,
+    pub kind: ExclusionKind,
     /// For example, `foreign I/O` or `failed`.
     pub reason: String,
     /// Value of the metric; null unless the run is complete.
@@ -140,8 +140,8 @@ pub struct LeftOutRun {
 }
 
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
-pub struct LeftOutCount {
-    pub kind: LeftOutKind,
+pub struct ExclusionCount {
+    pub kind: ExclusionKind,
     pub reason: String,
     pub runs: u64,
 }

@@ -153,7 +153,7 @@ fn report_interruption(sink: &mut EventSink, stop: &StopSignal, hung_layout: Opt
     );
     if let Some(path) = hung_layout {
         problem.detail = format!(
-            "The run was stopped during layout: the storage of {path} did not respond within 0.3 s."
+            "The run was stopped during layout: the storage for {path} did not respond within 0.3 s."
         );
         problem.remedy =
             "Check the device and the filesystem (dmesg). An incomplete file may remain.".into();

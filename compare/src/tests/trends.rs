@@ -12,7 +12,7 @@ use leadline_protocol::{
     metrics::Better,
     run::Run,
     status::RunStatus,
-    trend::{LeftOutKind, TrendChange, TrendPoint, TrendState},
+    trend::{ExclusionKind, TrendChange, TrendPoint, TrendState},
     verdict::VerdictClass,
 };
 
@@ -116,17 +116,17 @@ fn runs_are_excluded_with_a_reason() {
     assert_eq!(point.runs, [6, 7, 8, 9, 10, 11, 12]);
     assert_eq!(point.statistics.median, Some(100.0));
     assert!(point.statistics.interval.is_some());
-    let left_out: Vec<(u64, LeftOutKind, &str, Option<f64>)> = (point.left_out.iter())
+    let excluded: Vec<(u64, ExclusionKind, &str, Option<f64>)> = (point.excluded.iter())
         .map(|run| (run.run, run.kind, run.reason.as_str(), run.value))
         .collect();
     let expected = [
-        (1, LeftOutKind::Incomplete, "failed", None),
-        (2, LeftOutKind::Damaged, "damaged result", None),
-        (3, LeftOutKind::Disturbed, "foreign I/O", Some(5.0)),
-        (4, LeftOutKind::Incomplete, "cancelled", None),
-        (5, LeftOutKind::NoValue, "no value", None),
+        (1, ExclusionKind::Incomplete, "failed", None),
+        (2, ExclusionKind::Damaged, "damaged result", None),
+        (3, ExclusionKind::Disturbed, "foreign I/O", Some(5.0)),
+        (4, ExclusionKind::Incomplete, "cancelled", None),
+        (5, ExclusionKind::NoValue, "no value", None),
     ];
-    assert_eq!(left_out, expected);
+    assert_eq!(excluded, expected);
     assert_eq!(count_excluded(&points).len(), 5);
 }
 

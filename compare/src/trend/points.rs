@@ -6,7 +6,7 @@ use crate::{
 use leadline_protocol::{
     compare::GroupStatistics,
     status::RunStatus,
-    trend::{LeftOutCount, LeftOutKind, LeftOutRun, TrendPoint},
+    trend::{ExcludedRun, ExclusionCount, ExclusionKind, TrendPoint},
     verdict::VerdictClass,
 };
 use std::collections::{BTreeMap, HashMap};
@@ -44,7 +44,7 @@ pub struct PointRun<'a> {
 
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Exclusion {
-    pub kind: LeftOutKind,
+    pub kind: ExclusionKind,
     pub reason: String,
 }
 
@@ -87,12 +87,12 @@ impl SeriesRun {
 
     fn exclusion(&self, properties: &[&str]) -> Option<Exclusion> {
         let (kind, reason) = if self.status != RunStatus::Done {
-            (LeftOutKind::Incomplete, self.status.as_str().to_owned())
+            (ExclusionKind::Incomplete, self.status.as_str().to_owned())
         } else if self.values.is_none() {
-            (LeftOutKind::Damaged, "damaged result".into())
+            (ExclusionKind::Damaged, "damaged result".into())
         } else {
             let code = self.disturbance(properties)?;
-            (LeftOutKind::Disturbed, finding_name(code))
+            (ExclusionKind::Disturbed, finding_name(code))
         };
         Some(Exclusion { kind, reason })
     }
@@ -128,30 +128,30 @@ impl<'a> Point<'a> {
             study: first.step.map(|(study, _)| study),
             step: first.step.map(|(_, step)| step),
             runs: measured.iter().map(|(run, _)| run.number).collect(),
-            left_out: self.left_out(metric),
+            excluded: self.excluded(metric),
             at_least: measured.iter().any(|(run, _)| run.is_lower_bound(metric)),
             statistics: labeled_statistics(measured.into_iter()),
             host_changes: Vec::new(),
         }
     }
 
-    fn left_out(&self, metric: &str) -> Vec<LeftOutRun> {
-        let left_out = self.runs.iter().filter_map(|PointRun { run, exclusion }| {
+    fn excluded(&self, metric: &str) -> Vec<ExcludedRun> {
+        let excluded = self.runs.iter().filter_map(|PointRun { run, exclusion }| {
             let value = run.value(metric);
             let no_value = || Exclusion {
-                kind: LeftOutKind::NoValue,
+                kind: ExclusionKind::NoValue,
                 reason: "no value".into(),
             };
             let exclusion = exclusion.clone();
             let exclusion = exclusion.or_else(|| value.is_none().then(no_value))?;
-            Some(LeftOutRun {
+            Some(ExcludedRun {
                 run: run.number,
                 kind: exclusion.kind,
                 reason: exclusion.reason,
                 value,
             })
         });
-        left_out.collect()
+        excluded.collect()
     }
 }
 
@@ -194,13 +194,13 @@ pub fn properties(runs: &[SeriesRun]) -> Vec<&str> {
 }
 
 /// Counts excluded runs by reason, most frequent first.
-pub fn count_excluded(points: &[TrendPoint]) -> Vec<LeftOutCount> {
-    let mut counts: Vec<LeftOutCount> = Vec::new();
-    for LeftOutRun { kind, reason, .. } in points.iter().flat_map(|point| &point.left_out) {
-        let same = |count: &&mut LeftOutCount| count.kind == *kind && count.reason == *reason;
+pub fn count_excluded(points: &[TrendPoint]) -> Vec<ExclusionCount> {
+    let mut counts: Vec<ExclusionCount> = Vec::new();
+    for ExcludedRun { kind, reason, .. } in points.iter().flat_map(|point| &point.excluded) {
+        let same = |count: &&mut ExclusionCount| count.kind == *kind && count.reason == *reason;
         match counts.iter_mut().find(same) {
             Some(count) => count.runs += 1,
-            None => counts.push(LeftOutCount {
+            None => counts.push(ExclusionCount {
                 kind: *kind,
                 reason: reason.clone(),
                 runs: 1,

@@ -7,7 +7,7 @@ use crate::{
 };
 use leadline_protocol::{
     compare::{Assessment, ChangeVerdict, ComparabilityLevel, ComparedMetric},
-    trend::{LeftOutKind, MetricState, SeriesState, TrendState},
+    trend::{ExclusionKind, MetricState, SeriesState, TrendState},
 };
 
 /// Earlier runs outside studies are added to the newest group until it has this many runs, which is
@@ -20,7 +20,7 @@ pub fn newest_group(points: &[Point], baseline: &[u64]) -> Result<Vec<u64>, Seri
         let mut runs = point.runs.iter();
         runs.any(|run| {
             let exclusion = run.exclusion.as_ref();
-            let is_failed = exclusion.is_some_and(|why| why.kind == LeftOutKind::Incomplete);
+            let is_failed = exclusion.is_some_and(|why| why.kind == ExclusionKind::Incomplete);
             !is_failed && is_after(run.run, point, baseline)
         })
     };
@@ -80,11 +80,11 @@ fn is_after(run: &SeriesRun, point: &Point, baseline: &[u64]) -> bool {
 }
 
 fn exclusion_reason(point: &Point) -> String {
-    let left_out = point.runs.iter().filter_map(|run| {
+    let excluded = point.runs.iter().filter_map(|run| {
         let exclusion = run.exclusion.as_ref()?;
         Some(format!("#{} ({})", run.run.number, exclusion.reason))
     });
-    let listed = Vec::from_iter(left_out).join(", ");
+    let listed = Vec::from_iter(excluded).join(", ");
     format!("All runs in the newest group are excluded: {listed}.")
 }
 

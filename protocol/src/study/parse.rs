@@ -141,7 +141,8 @@ fn parse_steps(
     let cells = sweep::cell_count(axes);
     if cells > 1 && steps.len().saturating_mul(cells) > MAX_STEPS {
         let detail = format!(
-            "The sweep has {cells} value combinations for each of {} steps.",
+            "The sweep would result in {} steps: {cells} value combinations for each of {} steps.",
+            steps.len().saturating_mul(cells),
             steps.len()
         );
         let remedy = format!("Use at most {MAX_STEPS} runs in total.");

@@ -23,7 +23,7 @@ pub struct UntilDecided {
 /// A look at the results of a running study.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct PlannedLook {
-    /// Number of blocks that have ended.
+    /// The look takes place when this many pairs of runs have ended.
     pub pairs: u32,
     /// Confidence level of the intervals and the verdict at this look, in percent.
     pub confidence_percent: f64,

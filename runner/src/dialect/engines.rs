@@ -59,9 +59,7 @@ pub(crate) fn check(name: &str) -> Option<NoteText> {
         ),
         None if OTHERS.split_whitespace().any(|other| other == engine) => NoteText::new(
             "unsupported_engine",
-            format!(
-                "The engine {engine} does not access files or block devices through the kernel."
-            ),
+            format!("The engine {engine} is not supported."),
             "Use ioengine=io_uring or psync.",
         ),
         None => NoteText::new(

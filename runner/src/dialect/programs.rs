@@ -162,7 +162,7 @@ fn report_wrappers(words: &[Word], notes: &mut Notes<'_>) {
         let Some((_, remedy)) = WRAPPERS.iter().find(|(wrapper, _)| *wrapper == name) else {
             continue;
         };
-        let sentence = format!("{name} is not applied.");
+        let sentence = format!("{name} is ignored.");
         notes.warning(
             &word.span,
             Some(name),

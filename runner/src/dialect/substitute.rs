@@ -9,7 +9,7 @@ use crate::dialect::{
 };
 use std::collections::BTreeMap;
 
-/// In bytes. fio's limit is 100 bytes.
+/// fio's limit, in bytes.
 const MAX_EXPRESSION: usize = 100;
 
 /// Replaces `${NAME}`, `$pagesize`, `$mb_memory` and `$ncpus` in one line, and computes the value

@@ -126,7 +126,7 @@ impl TargetObservers {
             let devices = targets.filter_map(|target| target.device.clone()).collect();
             let host = Inventory::read(&Kernel::live());
             self.request_trace =
-                self.ok_or_record_absent("requests", RequestTrace::begin(&host, &devices));
+                self.ok_or_record_absent("requests", RequestTrace::open(&host, &devices));
             if let Some(reason) = self.absent.get("requests") {
                 self.absent.insert("throttled_ms".into(), reason.clone());
             }

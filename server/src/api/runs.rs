@@ -106,7 +106,7 @@ pub(crate) async fn patch_run(
 #[into_params(parameter_in = Header)]
 #[expect(dead_code, reason = "only the derived schema is used")]
 struct IfMatch {
-    /// `etag` of the run, in quotes. Without this header, the last change wins.
+    /// `etag` of the run, in quotes. Without this header, the last write wins.
     #[param(rename = "If-Match")]
     etag: Option<String>,
 }

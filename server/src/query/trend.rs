@@ -67,7 +67,7 @@ pub(crate) fn trend(
             .into_iter()
             .map(points::finding_text)
             .collect(),
-        left_out: count_excluded(&described),
+        excluded: count_excluded(&described),
         older_runs: series.runs - runs.len() as u64,
         points: described,
         metric: metric.name.into(),

@@ -85,10 +85,7 @@ pub(crate) fn check(url: &str) -> Result<Target, (String, &'static str)> {
             "{} is not a valid receiver address ({REJECTED}).",
             target.host
         );
-        return Err((
-            detail,
-            "Use an address at which the receiver can be reached.",
-        ));
+        return Err((detail, "Use an address where the receiver can be reached."));
     }
     // getaddrinfo would parse such names as addresses in legacy notation, such as 0xa9fea9fe.
     let last = target.host.trim_end_matches('.').rsplit('.').next();

@@ -12,7 +12,7 @@ use sqlx::{AssertSqlSafe, Connection, SqliteConnection, sqlite::SqliteConnectOpt
 /// A stored value, as column, table and condition.
 type Cell = (&'static str, &'static str, &'static str);
 
-/// Changes one byte of a stored value and returns the previous value.
+/// Replaces one byte of a stored value and returns the old byte.
 async fn replace_byte(database: &mut SqliteConnection, cell: Cell, at: usize, new: u8) -> u8 {
     let (column, table, condition) = cell;
     let read = format!("SELECT {column} FROM {table} WHERE {condition}");

@@ -217,15 +217,15 @@ async fn lists_mark_damaged_runs_and_trends_exclude_them() {
         server.wait_until_ended(run).await;
     }
     let path = trends::path(&server).await;
-    let left_out = |trend: &Value| {
+    let excluded = |trend: &Value| {
         let points = trend["points"].as_array().unwrap();
         let runs = points
             .iter()
-            .flat_map(|point| point["left_out"].as_array().unwrap());
+            .flat_map(|point| point["excluded"].as_array().unwrap());
         Vec::from_iter(runs.map(|run| run["run"].as_u64().unwrap()))
     };
     let trend = server.get(&path).await;
-    assert!(left_out(&trend).is_empty(), "{trend}");
+    assert!(excluded(&trend).is_empty(), "{trend}");
     assert_eq!(
         damaged_runs_and_runs_with_results(&server.get("/runs").await),
         (vec![], vec![3, 2, 1])
@@ -257,7 +257,7 @@ async fn lists_mark_damaged_runs_and_trends_exclude_them() {
             shown.sort_unstable();
             assert_eq!((damaged, shown), (vec![3], vec![1, 2]), "{column}: {query}");
         }
-        assert_eq!(left_out(&server.get(&path).await), [3], "{column}");
+        assert_eq!(excluded(&server.get(&path).await), [3], "{column}");
         let newest = &server.get("/trends").await["series"][0]["newest_run"];
         assert_eq!(
             (&newest["damaged"], &newest["iops"]),
@@ -288,7 +288,7 @@ async fn lists_mark_damaged_runs_and_trends_exclude_them() {
         damaged_runs_and_runs_with_results(&server.get("/runs").await),
         (vec![], vec![3, 2, 1])
     );
-    assert!(left_out(&server.get(&path).await).is_empty());
+    assert!(excluded(&server.get(&path).await).is_empty());
 }
 
 #[tokio::test]

@@ -150,8 +150,8 @@ async fn kernel_update_is_shown_with_reasons() {
     let percent = trend["changes"][0]["percent"].as_f64().unwrap();
     assert!((percent + 19.8).abs() < 0.5, "{percent}");
 
-    let left_out = trend["left_out"].as_array().unwrap();
-    let reasons: Vec<&str> = left_out
+    let excluded = trend["excluded"].as_array().unwrap();
+    let reasons: Vec<&str> = excluded
         .iter()
         .map(|count| count["reason"].as_str().unwrap())
         .collect();
@@ -159,7 +159,7 @@ async fn kernel_update_is_shown_with_reasons() {
     let last = &points[points.len() - 1];
     assert_eq!(last["runs"], json!([139]));
     assert_eq!(
-        last["left_out"][1],
+        last["excluded"][1],
         json!({"run": 141, "kind": "disturbed", "reason": "foreign I/O", "value": 5.0})
     );
 
@@ -314,7 +314,7 @@ async fn damaged_values_are_excluded() {
         .unwrap()
         .iter()
         .find(|point| point["statistics"]["n"] == 9);
-    assert_eq!(point.unwrap()["left_out"][0]["kind"], "damaged");
+    assert_eq!(point.unwrap()["excluded"][0]["kind"], "damaged");
 }
 
 /// Checksums of values include the run number.
@@ -326,15 +326,15 @@ async fn swapped_values_are_excluded() {
         UPDATE run_values SET (content, sha256) = (SELECT content, sha256 FROM v WHERE v.run = 21 - run_values.run)
             WHERE run IN (10, 11)";
     execute(&server.data(), swap).await;
-    assert_eq!(left_out(&server.get(&path).await), [10, 11]);
+    assert_eq!(excluded(&server.get(&path).await), [10, 11]);
     execute(&server.data(), swap).await;
-    assert!(left_out(&server.get(&path).await).is_empty());
+    assert!(excluded(&server.get(&path).await).is_empty());
 }
 
 /// Returns the numbers of the runs whose results are damaged.
-fn left_out(trend: &Value) -> Vec<u64> {
+fn excluded(trend: &Value) -> Vec<u64> {
     let points = trend["points"].as_array().unwrap().iter();
-    let runs = points.flat_map(|point| point["left_out"].as_array().unwrap());
+    let runs = points.flat_map(|point| point["excluded"].as_array().unwrap());
     let damaged = runs.filter(|run| run["kind"] == "damaged");
     damaged.map(|run| run["run"].as_u64().unwrap()).collect()
 }

@@ -249,9 +249,9 @@ pub(crate) fn section() -> String {
          False positives, for A compared with A: *better* or *worse* at any look, with 95 %\n\
          confidence at each look, with alpha spending, and with alpha spending and Holm's\n\
          correction for {METRICS} metrics. False equivalence: *equivalent* if the true ratio\n\
-         equals the threshold. Power, for a B that is 5 % slower: *worse* with these looks,\n\
-         and in a single comparison of {LAST} pairs or runs per group. Mean runs: the mean\n\
-         number of pairs or runs per group until this B is decided.\n\n{}\n\
+         equals the threshold. Power, for a B that is 5 % slower: how often the verdict\n\
+         is *worse*, with these looks and in a single comparison of {LAST} pairs or runs per\n\
+         group. Mean runs: the mean number of pairs or runs per group until this B is decided.\n\n{}\n\
          ### Recommended numbers of runs\n\n\
          Recommendations based on the spread of the first runs:\n\n\
          - *recommended*: mean number of runs for detecting a 5 % difference\n\

@@ -48,7 +48,7 @@ function NotLoadedPage() {
     return onFeedConnected(() => void reloadIfReachable());
   }, []);
   return (
-    <Page title="Not loaded">
+    <Page title="Server not responding">
       <Notice
         alert
         tone="bad"

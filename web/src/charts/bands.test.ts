@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Band } from '../model/fold/missing-time';
-import { bandAnnotations, bandsOfPanel, bandTexts } from './bands';
+import { bandAnnotations, bandDescriptions, bandsOfPanel } from './bands';
 
 const band = (kind: Band['kind'], from: number, to: number): Band => ({
   kind,
@@ -30,10 +30,10 @@ it('does not distinguish stalls and pauses by color alone', () => {
 
 it('names the first bands for screen readers', () => {
   const bands = [1, 2, 3, 4, 5].map((from) => band('stall', from, from + 0.5));
-  expect(bandTexts(bands.slice(0, 1))).toEqual(['stall for 0.5 s, from 1.0 s']);
-  expect(bandTexts(bands)).toHaveLength(4);
-  expect(bandTexts(bands).at(-1)).toBe('2 more');
-  expect(bandTexts([])).toEqual([]);
+  expect(bandDescriptions(bands.slice(0, 1))).toEqual(['stall for 0.5 s, from 1.0 s']);
+  expect(bandDescriptions(bands)).toHaveLength(4);
+  expect(bandDescriptions(bands).at(-1)).toBe('2 more');
+  expect(bandDescriptions([])).toEqual([]);
 });
 
 it('shows a window only in the chart of its metric', () => {

@@ -59,8 +59,8 @@ export function bandAnnotations(
 export const bandsOfPanel = (bands: readonly Band[], key: string) =>
   bands.filter(({ panel }) => panel === undefined || panel === key);
 
-/** Descriptions of the bands for screen readers, such as `No I/O completed 5.2 s, from 1.0 s`. */
-export function bandTexts(bands: readonly Band[]): string[] {
+/** Descriptions of the bands for screen readers, such as `No I/O completed for 5.2 s, from 1.0 s`. */
+export function bandDescriptions(bands: readonly Band[]): string[] {
   const named = bands.slice(0, MAX_NAMED).map(({ label, from }) => {
     return `${label}, from ${from.toFixed(1)} s`;
   });

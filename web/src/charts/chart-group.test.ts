@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { ChartGroup, msPerPixel } from './chart-group';
+import { ChartGroup, redrawIntervalMs } from './chart-group';
 
 let frames: FrameRequestCallback[];
 let now: number;
@@ -86,9 +86,9 @@ it('draws urgent changes in the next frame', () => {
 });
 
 it('draws long runs about once a second, and short ranges at every sample', () => {
-  expect(msPerPixel({ from: 0, to: 300 }, 430)).toBeCloseTo(697.7, 1);
-  expect(msPerPixel({ from: 0, to: 10 }, 430)).toBeLessThan(100);
-  expect(msPerPixel({ from: 0, to: 36_000 }, 430)).toBe(1000);
+  expect(redrawIntervalMs({ from: 0, to: 300 }, 430)).toBeCloseTo(697.7, 1);
+  expect(redrawIntervalMs({ from: 0, to: 10 }, 430)).toBeLessThan(100);
+  expect(redrawIntervalMs({ from: 0, to: 36_000 }, 430)).toBe(1000);
 });
 
 it('does not draw while paused, and redraws when resumed', () => {

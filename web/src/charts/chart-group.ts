@@ -13,8 +13,11 @@ export interface Range {
 /** Maximum redraw interval in ms. Values in long runs are at most this old. */
 const MAX_INTERVAL_MS = 1000;
 
-/** Milliseconds per pixel in a chart that is `width` pixels wide. */
-export const msPerPixel = ({ from, to }: Range, width: number): number =>
+/**
+ * Redraw interval in ms: the time that one pixel represents in a chart that is `width` pixels wide,
+ * at most `MAX_INTERVAL_MS`.
+ */
+export const redrawIntervalMs = ({ from, to }: Range, width: number): number =>
   Math.min(MAX_INTERVAL_MS, ((to - from) * 1000) / Math.max(1, width));
 
 type Listener = () => void;
@@ -39,7 +42,7 @@ export class ChartGroup {
   zoom: Range | null = null;
   /** Time at the crosshair in seconds; null if the crosshair is hidden. */
   crosshair: number | null = null;
-  /** Time that one pixel of a chart represents, in milliseconds. */
+  /** Minimum time between redraws that are not urgent, in milliseconds. */
   interval: () => number = () => 0;
 
   /**

@@ -28,7 +28,7 @@ export function markAnnotations(marks: readonly Mark[]): AnnotationOptions<'line
 /**
  * Descriptions of the marks for screen readers, such as `Annotation 1 at 2.5 s: caches dropped`.
  */
-export const markTexts = (marks: readonly Mark[]): string[] =>
+export const markDescriptions = (marks: readonly Mark[]): string[] =>
   marks.map(
     ({ seconds, label, text }) => `Annotation ${label} at ${seconds.toFixed(1)} s: ${text}`,
   );

@@ -9,14 +9,14 @@ import { labelIndices, linePath, ticks } from '../model/trend/geometry';
 import { pointText } from '../model/trend/text';
 import { BaselineBand, Changes, HostMarks, Levels } from './trend-marks';
 import {
-  BOTTOM,
   HEIGHT,
-  LEFT,
+  MARGIN_BOTTOM,
+  MARGIN_LEFT,
+  MARGIN_RIGHT,
+  MARGIN_TOP,
   type PlotProps,
   type PointsProps,
-  RIGHT,
   scales,
-  TOP,
 } from './trend-plot';
 import './trend-chart.css';
 
@@ -100,19 +100,22 @@ const KEY_TARGETS: Record<string, (selected: number, first: number, last: number
 function Axes({ trend, points, plot }: PointsProps & { trend: Trend }) {
   const isOneDay = new Set(points.map((point) => shortDate(point.started_at_ms))).size === 1;
   const label = (ms: number | undefined) => (isOneDay ? shortDateTime(ms, ms) : shortDate(ms));
-  const fitting = Math.floor((plot.width - LEFT - RIGHT) / LABEL_WIDTH);
+  const fitting = Math.floor((plot.width - MARGIN_LEFT - MARGIN_RIGHT) / LABEL_WIDTH);
   return (
     <>
       {ticks(plot).map((value) => (
         <g key={value}>
-          <path className="grid" d={`M${LEFT} ${plot.y(value)}H${plot.width - RIGHT}`} />
-          <text x={LEFT - 8} y={plot.y(value) + 4} textAnchor="end">
+          <path
+            className="grid"
+            d={`M${MARGIN_LEFT} ${plot.y(value)}H${plot.width - MARGIN_RIGHT}`}
+          />
+          <text x={MARGIN_LEFT - 8} y={plot.y(value) + 4} textAnchor="end">
             {formatValue(value, trend.unit)}
           </text>
         </g>
       ))}
       {labelIndices(points.length, fitting).map((index) => {
-        const x = Math.min(plot.x(index), plot.width - RIGHT - LABEL_WIDTH / 2 + 18);
+        const x = Math.min(plot.x(index), plot.width - MARGIN_RIGHT - LABEL_WIDTH / 2 + 18);
         return (
           <text key={index} x={x} y={HEIGHT - 8} textAnchor="middle">
             {label(points[index]?.started_at_ms)}
@@ -185,10 +188,10 @@ function Whisker({ point: { statistics }, x, plot }: PointProps) {
  * incomplete or damaged.
  */
 function ExcludedRuns({ point, x, plot, radius }: PointProps & { radius: number }) {
-  const isIncomplete = point.left_out.some(
+  const isIncomplete = point.excluded.some(
     ({ kind }) => kind === 'incomplete' || kind === 'damaged',
   );
-  const values = point.left_out.flatMap(({ kind, value, run }) =>
+  const values = point.excluded.flatMap(({ kind, value, run }) =>
     kind === 'disturbed' && value != null ? [{ run, value }] : [],
   );
   return (
@@ -196,7 +199,7 @@ function ExcludedRuns({ point, x, plot, radius }: PointProps & { radius: number 
       {values.map(({ run, value }) => (
         <circle key={run} className="apart" cx={x} cy={plot.y(value)} r={radius} />
       ))}
-      {isIncomplete && <path className="incomplete" d={`M${x} ${HEIGHT - BOTTOM}v5`} />}
+      {isIncomplete && <path className="incomplete" d={`M${x} ${HEIGHT - MARGIN_BOTTOM}v5`} />}
     </>
   );
 }
@@ -212,7 +215,7 @@ function Cursor({ trend, first, selected, hovered, plot }: TrendChartProps & Plo
     const median = trend.points[index]?.statistics.median;
     return (
       <g key={name} className={`cursor ${name}`}>
-        <path d={`M${x} ${TOP - 4}V${HEIGHT - BOTTOM}`} />
+        <path d={`M${x} ${MARGIN_TOP - 4}V${HEIGHT - MARGIN_BOTTOM}`} />
         {median != null && <circle cx={x} cy={plot.y(median)} r={6.5} />}
       </g>
     );

@@ -3,7 +3,15 @@
 import type { Trend } from '../api';
 import { levels } from '../model/trend/geometry';
 import { changeOf, factText } from '../model/trend/text';
-import { BOTTOM, HEIGHT, LEFT, type PlotProps, type PointsProps, RIGHT, TOP } from './trend-plot';
+import {
+  HEIGHT,
+  MARGIN_BOTTOM,
+  MARGIN_LEFT,
+  MARGIN_RIGHT,
+  MARGIN_TOP,
+  type PlotProps,
+  type PointsProps,
+} from './trend-plot';
 
 /** Average width of a character in mark labels. */
 const LETTER = 6.2;
@@ -18,13 +26,16 @@ export function BaselineBand({ trend, plot }: PlotProps & { trend: Trend }) {
     <>
       <rect
         className="baseline-band"
-        x={LEFT}
+        x={MARGIN_LEFT}
         y={top}
-        width={plot.width - LEFT - RIGHT}
+        width={plot.width - MARGIN_LEFT - MARGIN_RIGHT}
         height={Math.max(1, bottom - top)}
       />
-      <path className="baseline" d={`M${LEFT} ${plot.y(median)}H${plot.width - RIGHT}`} />
-      <text className="baseline-text" x={LEFT + 6} y={top - 5}>
+      <path
+        className="baseline"
+        d={`M${MARGIN_LEFT} ${plot.y(median)}H${plot.width - MARGIN_RIGHT}`}
+      />
+      <text className="baseline-text" x={MARGIN_LEFT + 6} y={top - 5}>
         baseline ±{trend.threshold_percent} %
       </text>
     </>
@@ -33,7 +44,7 @@ export function BaselineBand({ trend, plot }: PlotProps & { trend: Trend }) {
 
 /** Labels are shown only where there is room. */
 export function HostMarks({ points, plot }: PointsProps) {
-  let free = LEFT;
+  let free = MARGIN_LEFT;
   const marks = points.flatMap(({ host_changes, started_at_ms }, index) => {
     const [change] = host_changes;
     if (!change) return [];
@@ -42,7 +53,7 @@ export function HostMarks({ points, plot }: PointsProps) {
     const text = `${full.length > 34 ? `${full.slice(0, 33)}…` : full}${more}`;
     const x = plot.x(index) - plot.step / 2;
     const width = text.length * LETTER + 10;
-    const isFlipped = x + width > plot.width - RIGHT;
+    const isFlipped = x + width > plot.width - MARGIN_RIGHT;
     const start = isFlipped ? x - width : x;
     const isShown = start >= free;
     if (isShown) free = start + width + (isFlipped ? 6 : 0);
@@ -52,14 +63,14 @@ export function HostMarks({ points, plot }: PointsProps) {
     <>
       {marks.map(({ key, x }) => (
         <g key={key} className="host-mark">
-          <path d={`M${x} ${TOP - 20}V${HEIGHT - BOTTOM}`} />
+          <path d={`M${x} ${MARGIN_TOP - 20}V${HEIGHT - MARGIN_BOTTOM}`} />
         </g>
       ))}
       {marks.map(({ key, x, text, isFlipped }) => (
         <g key={key} className="host-mark">
           <text
             x={isFlipped ? x - 5 : x + 5}
-            y={TOP - 22 + 10}
+            y={MARGIN_TOP - 22 + 10}
             textAnchor={isFlipped ? 'end' : 'start'}
           >
             {text}
@@ -96,7 +107,10 @@ export function Changes({ trend, first, plot }: ChangesProps) {
     const x = plot.x(point - first) - plot.step / 2;
     const text = changeOf(percent);
     const width = text.length * 7 + 12;
-    const center = Math.min(plot.width - RIGHT - width / 2, Math.max(LEFT + width / 2, x));
+    const center = Math.min(
+      plot.width - MARGIN_RIGHT - width / 2,
+      Math.max(MARGIN_LEFT + width / 2, x),
+    );
     const y = (plot.y(mean_before) + plot.y(mean_after)) / 2;
     return (
       <g key={point} className={`change-mark ${toneOf(is_better)}`}>

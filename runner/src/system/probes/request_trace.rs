@@ -49,7 +49,7 @@ impl RequestTrace {
     ///
     /// # Errors
     /// Returns why tracing is not possible, with a remedy.
-    pub(crate) fn begin(host: &Inventory, devices: &BTreeSet<String>) -> Result<Self, String> {
+    pub(crate) fn open(host: &Inventory, devices: &BTreeSet<String>) -> Result<Self, String> {
         let members = devices
             .iter()
             .flat_map(|name| host.filesystem_members(name));

@@ -1252,6 +1252,30 @@ export type EventBody = (StatusChange & {
     type: 'failed';
 });
 
+export type ExcludedRun = {
+    run: number;
+    kind: ExclusionKind;
+    /**
+     * For example, `foreign I/O` or `failed`.
+     */
+    reason: string;
+    /**
+     * Value of the metric; null unless the run is complete.
+     */
+    value?: number | null;
+};
+
+export type ExclusionCount = {
+    kind: ExclusionKind;
+    reason: string;
+    runs: number;
+};
+
+/**
+ * Why a run is excluded from its group's statistics.
+ */
+export type ExclusionKind = 'incomplete' | 'damaged' | 'disturbed' | 'no_value';
+
 /**
  * Jobs that `exitall` ends.
  */
@@ -2780,30 +2804,6 @@ export type LayerShare = {
     bytes: number;
 };
 
-export type LeftOutCount = {
-    kind: LeftOutKind;
-    reason: string;
-    runs: number;
-};
-
-/**
- * Why a run is excluded from its group's statistics.
- */
-export type LeftOutKind = 'incomplete' | 'damaged' | 'disturbed' | 'no_value';
-
-export type LeftOutRun = {
-    run: number;
-    kind: LeftOutKind;
-    /**
-     * For example, `foreign I/O` or `failed`.
-     */
-    reason: string;
-    /**
-     * Value of the metric; null unless the run is complete.
-     */
-    value?: number | null;
-};
-
 /**
  * A temporary file that still exists after its study ended.
  */
@@ -3630,7 +3630,7 @@ export type Plan = {
  */
 export type PlannedLook = {
     /**
-     * Number of blocks that have ended.
+     * The look takes place when this many pairs of runs have ended.
      */
     pairs: number;
     /**
@@ -3850,6 +3850,11 @@ export type QueuePosition = {
      * Why the run is waiting, such as `waiting for #142 on vda`.
      */
     reason: string;
+    /**
+     * The run that must end before this one starts. Null if it waits for another reason, or if the
+     * end of that run cannot be predicted because its I/O hangs.
+     */
+    behind?: number | null;
 };
 
 /**
@@ -5999,7 +6004,7 @@ export type Trend = TrendSeries & {
     /**
      * Number of excluded runs, by reason.
      */
-    left_out: Array<LeftOutCount>;
+    excluded: Array<ExclusionCount>;
     /**
      * Number of runs before the first point, which are not shown.
      */
@@ -6084,7 +6089,7 @@ export type TrendPoint = {
      * Runs with a value that is included in the statistics.
      */
     runs: Array<number>;
-    left_out: Array<LeftOutRun>;
+    excluded: Array<ExcludedRun>;
     statistics: GroupStatistics;
     /**
      * Whether the median is a lower bound, because I/Os were in flight at the end of a run.
@@ -7722,7 +7727,7 @@ export type PatchRunData = {
     body: RunPatch;
     headers?: {
         /**
-         * `etag` of the run, in quotes. Without this header, the last change wins.
+         * `etag` of the run, in quotes. Without this header, the last write wins.
          */
         'If-Match'?: string | null;
     };

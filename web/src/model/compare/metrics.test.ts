@@ -175,6 +175,6 @@ it.each([
   ['write_intended_lat_p99_ns', 'Latency'],
   ['device_read_iops', 'Device'],
   ['device_utilization', 'Device'],
-  ['cpu_ns_per_io', 'CPU and run'],
-  ['duration_ms', 'CPU and run'],
+  ['cpu_ns_per_io', 'Other'],
+  ['duration_ms', 'Other'],
 ])('groups %s under %s', (name, group) => expect(metricGroup(name)).toBe(group));

@@ -171,11 +171,11 @@ export const verdictLabel = ({ run }: Comparison['runs'][number]): string | null
   run.verdict_class ? badgeOf(run.verdict_class).label : null;
 
 /** Metric groups, in table order. */
-export const METRIC_GROUPS = ['Throughput', 'Latency', 'Device', 'CPU and run'] as const;
+export const METRIC_GROUPS = ['Throughput', 'Latency', 'Device', 'Other'] as const;
 type MetricGroup = (typeof METRIC_GROUPS)[number];
 
 export function metricGroup(name: string): MetricGroup {
   if (name.startsWith('device_')) return 'Device';
   if (/(^|_)lat_/.test(name)) return 'Latency';
-  return /(^|_)(iops|bytes_per_second)$/.test(name) ? 'Throughput' : 'CPU and run';
+  return /(^|_)(iops|bytes_per_second)$/.test(name) ? 'Throughput' : 'Other';
 }

@@ -63,8 +63,8 @@ it('has one band per live stall', () => {
   addSilence(fold, [500, 1000, 1500, 0, 500, 1000]);
   const bands = toBands(fold);
   expect(bands.map(({ kind, label }) => [kind, plain(label)])).toEqual([
-    ['stall', 'No I/O completed 1.5 s'],
-    ['stall', 'No I/O completed 1 s'],
+    ['stall', 'No I/O completed for 1.5 s'],
+    ['stall', 'No I/O completed for 1 s'],
   ]);
   expect(bands[0]?.from).toBeCloseTo(start);
   expect(bands[0]?.to).toBeCloseTo(start + 1.5);
@@ -89,8 +89,8 @@ it("has all jobs' stalls and the report's pauses", () => {
     pauses: [{ start_ms: begin + 6000, duration_ms: 800, cause: 'not_scheduled' }],
   });
   expect(toBands(fold).map(({ kind, label }) => `${kind}: ${plain(label)}`)).toEqual([
-    'stall: No I/O completed 3.5 s',
-    'pause: Runner paused 800 ms',
+    'stall: No I/O completed for 3.5 s',
+    'pause: Runner paused for 800 ms',
   ]);
   expect(toBands(fold).map(({ from }) => Math.round(from))).toEqual([1, 6]);
 });

@@ -40,8 +40,8 @@ export function toBands(fold: RunFold): Band[] {
   });
   const stalls = report ? stallsOf(report) : fold.silences.spans;
   return [
-    ...stalls.map(band('stall', 'No I/O completed', 'Stalled')),
-    ...pausesOf(report).map(band('pause', 'Runner paused', 'Paused')),
+    ...stalls.map(band('stall', 'No I/O completed for', 'Stalled')),
+    ...pausesOf(report).map(band('pause', 'Runner paused for', 'Paused')),
     ...(report?.level_changes ?? []).map((change) => changeBand(change, origin_ms)),
   ];
 }

@@ -61,7 +61,7 @@ it('groups facts, adds units, and omits unknown facts', () =>
       'Write cache: Write back',
       'Read-ahead: 8 MiB',
     ],
-    ['Use', 'Filesystem: ext4', 'Mounts: / (rw, relatime)', 'Used by: mounted at / (ext4)'],
+    ['Usage', 'Filesystem: ext4', 'Mounts: / (rw, relatime)', 'Used by: mounted at / (ext4)'],
     ['Access', 'Read access: Allowed', 'Write access: Not allowed: /dev/vda is in use.'],
   ]));
 

@@ -21,7 +21,7 @@ export const deviceFacts = (device: Device): FactGroup[] =>
     { title: 'Identity', facts: identity(device) },
     { title: 'Geometry', facts: geometry(device) },
     { title: 'Queue and cache', facts: queue(device) },
-    { title: 'Use', facts: use(device) },
+    { title: 'Usage', facts: use(device) },
     { title: 'Access', facts: access(device) },
   ].map(({ title, facts }) => ({ title, facts: facts.filter(({ values }) => values.length > 0) }));
 

@@ -5,7 +5,7 @@ import { labelIndices, levels, linePath, ticks, valueRange } from './geometry';
 const point = (median: number | null, interval?: [number, number]): TrendPoint => ({
   started_at_ms: 0,
   runs: median === null ? [] : [1],
-  left_out: [],
+  excluded: [],
   statistics: {
     n: 1,
     median,
@@ -47,8 +47,8 @@ it('stays at or above zero for positive values, and is not empty for zeros', () 
 });
 
 it('shows excluded runs if there are no others', () => {
-  const left_out = [{ run: 1, kind: 'disturbed' as const, reason: 'foreign I/O', value: 50 }];
-  const { low, high } = range([{ ...point(null), left_out }]);
+  const excluded = [{ run: 1, kind: 'disturbed' as const, reason: 'foreign I/O', value: 50 }];
+  const { low, high } = range([{ ...point(null), excluded }]);
   expect(low).toBeLessThan(50);
   expect(high).toBeGreaterThan(50);
 });

@@ -26,7 +26,7 @@ export function valueRange(
     const { median, interval } = statistics ?? {};
     return median == null ? [] : [median, interval?.low ?? median, interval?.high ?? median];
   });
-  const apart = points.flatMap(({ left_out }) => left_out.flatMap(({ value }) => value ?? []));
+  const apart = points.flatMap(({ excluded }) => excluded.flatMap(({ value }) => value ?? []));
   const shown = values.length > 0 ? values : apart;
   if (shown.length === 0) return { low: 0, high: 1 };
   const [least, most] = [Math.min(...shown), Math.max(...shown)];

@@ -1,5 +1,12 @@
 import { expect, it } from 'vitest';
-import { changeOf, factText, isBaseline, isPinnedGroup, leftOutText, statisticsText } from './text';
+import {
+  changeOf,
+  exclusionText,
+  factText,
+  isBaseline,
+  isPinnedGroup,
+  statisticsText,
+} from './text';
 
 it.each([
   ['kernel', '6.1', '6.8', 'kernel 6.1 → 6.8'],
@@ -15,7 +22,7 @@ it('shows the interval and lower bounds', () => {
   const point = {
     started_at_ms: 0,
     runs: [1],
-    left_out: [],
+    excluded: [],
     at_least: true,
     host_changes: [],
     statistics: { n: 6, median: 100, interval: { low: 90, high: 110 }, outliers: [] },
@@ -27,7 +34,7 @@ it('shows the interval and lower bounds', () => {
 
 it('counts excluded runs', () =>
   expect(
-    leftOutText([
+    exclusionText([
       { kind: 'incomplete', reason: 'failed', runs: 3 },
       { kind: 'disturbed', reason: 'foreign I/O', runs: 1 },
     ]),
@@ -49,8 +56,8 @@ it('compares runs with the baseline in any order', () => {
 it('recognizes the pinned group if some of its runs are excluded later', () => {
   const baseline = { runs: [3, 12], deleted_runs: [], threshold_percent: 2, pinned_at_ms: 0 };
   const leftOut = (run: number) => ({ run, reason: 'busy host', kind: 'disturbed' as const });
-  expect(isPinnedGroup({ runs: [12], left_out: [leftOut(3)] }, { baseline })).toBe(true);
-  expect(isPinnedGroup({ runs: [3, 12, 13], left_out: [] }, { baseline })).toBe(false);
-  expect(isPinnedGroup({ runs: [12], left_out: [] }, { baseline })).toBe(false);
-  expect(isPinnedGroup({ runs: [], left_out: [] }, {})).toBe(false);
+  expect(isPinnedGroup({ runs: [12], excluded: [leftOut(3)] }, { baseline })).toBe(true);
+  expect(isPinnedGroup({ runs: [3, 12, 13], excluded: [] }, { baseline })).toBe(false);
+  expect(isPinnedGroup({ runs: [12], excluded: [] }, { baseline })).toBe(false);
+  expect(isPinnedGroup({ runs: [], excluded: [] }, {})).toBe(false);
 });

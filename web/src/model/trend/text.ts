@@ -1,5 +1,12 @@
 // Text for trends: states, groups, and host changes.
-import type { Baseline, FactChange, LeftOutCount, Trend, TrendPoint, TrendState } from '../../api';
+import type {
+  Baseline,
+  ExclusionCount,
+  FactChange,
+  Trend,
+  TrendPoint,
+  TrendState,
+} from '../../api';
 import { formatChange, formatValue } from '../compare/metrics';
 import { formatSetting } from '../compare/setting-text';
 import { plural, UNKNOWN } from '../format/numbers';
@@ -32,8 +39,8 @@ export const originText = ({ study, step }: TrendPoint): string =>
 
 /** Describes a group in one line. */
 export function pointText(point: TrendPoint, trend: Pick<Trend, 'unit'>): string {
-  const { runs, left_out } = point;
-  const apart = left_out.length > 0 ? [`${left_out.length} excluded`] : [];
+  const { runs, excluded } = point;
+  const apart = excluded.length > 0 ? [`${excluded.length} excluded`] : [];
   return [
     dateTime(point.started_at_ms),
     statisticsText(point, trend.unit),
@@ -62,7 +69,7 @@ const factName = (name: string) =>
   FACTS[name] ?? name.replace(/^(device|vulnerabilities)\./, '').replaceAll('_', ' ');
 
 /** 3 failed, 2 foreign I/O; empty if no run is excluded. */
-export const leftOutText = (counts: readonly LeftOutCount[]): string =>
+export const exclusionText = (counts: readonly ExclusionCount[]): string =>
   counts.map(({ reason, runs }) => `${runs} ${reason}`).join(', ');
 
 /** −9.90 %. Empty if the mean before the change was 0. */
@@ -82,11 +89,11 @@ export const isBaseline = (
  * runs can change which runs are excluded.
  */
 export function isPinnedGroup(
-  { runs, left_out }: Pick<TrendPoint, 'runs' | 'left_out'>,
+  { runs, excluded }: Pick<TrendPoint, 'runs' | 'excluded'>,
   { baseline }: { baseline?: Baseline | null },
 ): boolean {
   const pinned = baseline?.runs ?? [];
-  const all = [...runs, ...left_out.map(({ run }) => run)];
+  const all = [...runs, ...excluded.map(({ run }) => run)];
   return (
     pinned.length > 0 &&
     pinned.every((run) => all.includes(run)) &&

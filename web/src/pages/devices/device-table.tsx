@@ -15,7 +15,7 @@ const COLUMNS = [
   ['Device', 150],
   ['Size', 84],
   ['Model and identity', 0],
-  ['Use', 0],
+  ['Usage', 0],
   ['Read access', 0],
   ['Write access', 0],
   ['Test', 70],

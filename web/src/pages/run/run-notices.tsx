@@ -58,7 +58,7 @@ export function DamagedNotice() {
       alert
       tone="bad"
       badge="Damaged"
-      title="The stored result is corrupted."
+      title="The stored result is damaged."
       detail="Checksum mismatch. Check the disk that holds the database, then restore the database from a backup or rerun the test."
     />
   );

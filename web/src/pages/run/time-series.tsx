@@ -14,7 +14,7 @@ import {
   useState,
 } from 'react';
 import type { Run } from '../../api';
-import { type ChartGroup, msPerPixel, type Range } from '../../charts/chart-group';
+import { type ChartGroup, type Range, redrawIntervalMs } from '../../charts/chart-group';
 import { getPanels } from '../../charts/panels';
 import { type LiveRun, useLiveValue, useTick } from '../../charts/use-live-run';
 import { ZoomRow } from '../../charts/zoom-row';
@@ -135,7 +135,7 @@ const CHART_WIDTH = 400;
 /** Limits redraws to the rate at which the charts can change by a pixel. */
 function useRedrawInterval(chartGroup: ChartGroup, fullRange: () => Range) {
   useEffect(() => {
-    chartGroup.interval = () => msPerPixel(chartGroup.zoom ?? fullRange(), CHART_WIDTH);
+    chartGroup.interval = () => redrawIntervalMs(chartGroup.zoom ?? fullRange(), CHART_WIDTH);
   }, [chartGroup, fullRange]);
 }
 

@@ -39,7 +39,7 @@ export interface RunColumn {
 }
 
 const DAMAGED_HINT = 'The stored run or its result does not match its checksum.';
-const PARTIAL_HINT = 'Results cover only the time until the run ended.';
+const PARTIAL_HINT = 'The run did not complete. Results cover only the time until it ended.';
 
 function Verdict({ run }: { run: RunSummary }) {
   if (run.damaged)

@@ -49,8 +49,8 @@ export function WebhooksCard({ edited, setEdited }: WebhooksProps) {
       />
       {query.isSuccess && webhooks.length + damaged.length === 0 && !edited && (
         <p className="mute">
-          A webhook sends signed messages when a trend changes state, and when a scheduled start
-          fails or is missed.
+          A webhook sends signed messages when a trend changes state, when a scheduled run fails,
+          and when a scheduled start is missed or skipped.
         </p>
       )}
       {webhooks.map((webhook) => (

@@ -15,7 +15,7 @@ export function Group({ trend, index }: { trend: Trend; index: number }) {
   const point = trend.points[index];
   const { pin, pending } = usePin(trend);
   if (!point) return null;
-  const { runs, left_out, study, statistics } = point;
+  const { runs, excluded, study, statistics } = point;
   const isPinned = isPinnedGroup(point, trend);
   return (
     <Card
@@ -32,10 +32,10 @@ export function Group({ trend, index }: { trend: Trend; index: number }) {
           </RunLink>
         ))}
       </p>
-      {left_out.length > 0 && (
+      {excluded.length > 0 && (
         <p className="runs">
           <span className="mute">Excluded</span>
-          {left_out.map(({ run, reason }) => (
+          {excluded.map(({ run, reason }) => (
             <span key={run}>
               <RunLink n={run}>#{run}</RunLink> {reason}
             </span>

@@ -10,7 +10,7 @@ const DAY_MS = 86_400_000;
 const point = (run: number, median: number | null): TrendPoint => ({
   started_at_ms: run * DAY_MS,
   runs: median === null ? [] : [run],
-  left_out: median === null ? [{ run, kind: 'incomplete', reason: 'failed' }] : [],
+  excluded: median === null ? [{ run, kind: 'incomplete', reason: 'failed' }] : [],
   statistics: { n: median === null ? 0 : 1, median, outliers: [] },
   at_least: false,
   host_changes: [],
@@ -32,7 +32,7 @@ const trend = (values: Partial<Trend>): Trend => ({
   points: [point(1, 100), point(2, 101), point(3, null)],
   changes: [],
   common_findings: [],
-  left_out: [{ kind: 'incomplete', reason: 'failed', runs: 1 }],
+  excluded: [{ kind: 'incomplete', reason: 'failed', runs: 1 }],
   older_runs: 0,
   ...values,
 });
@@ -90,7 +90,7 @@ it('selects groups by keyboard and compares around a change', async () => {
 });
 
 it('shows a series without groups', async () => {
-  serve({ 'GET /api/v1/trends/j/m': trend({ points: [], left_out: [], runs: 0 }) });
+  serve({ 'GET /api/v1/trends/j/m': trend({ points: [], excluded: [], runs: 0 }) });
   showPage(TrendPage, PATH, URL);
   expect(await screen.findByText('No groups yet')).toBeVisible();
 });

@@ -11,7 +11,7 @@ import { countDirections, metricLabel } from '../../model/compare/metrics';
 import { plural } from '../../model/format/numbers';
 import { dateTime, shortDateTime } from '../../model/format/time';
 import { describeRun, testTitle } from '../../model/run/summary';
-import { leftOutText, pointText } from '../../model/trend/text';
+import { exclusionText, pointText } from '../../model/trend/text';
 import { Card, Empty, Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
 import { Events } from './events';
@@ -162,16 +162,16 @@ function TrendView({ trend, last, run, onLast, onMetric, onRun }: TrendViewProps
   );
 }
 
-const runsOf = ({ runs, left_out }: Trend['points'][number]) => [
+const runsOf = ({ runs, excluded }: Trend['points'][number]) => [
   ...runs,
-  ...left_out.map(({ run }) => run),
+  ...excluded.map(({ run }) => run),
 ];
 
 /** Lists the runs and findings that the chart does not show. */
 function Notes({ trend }: { trend: Trend }) {
-  const { left_out, common_findings, older_runs } = trend;
+  const { excluded, common_findings, older_runs } = trend;
   const notes = [
-    left_out.length > 0 && `Excluded: ${leftOutText(left_out)}.`,
+    excluded.length > 0 && `Excluded: ${exclusionText(excluded)}.`,
     common_findings.length > 0 &&
       `Most runs have the finding ${common_findings.join(', ')}, so they are included.`,
     older_runs > 0 && `${plural(older_runs, 'older run')} not shown.`,
