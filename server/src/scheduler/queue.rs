@@ -257,22 +257,12 @@ mod tests {
         let mut queue = queue(4, &[(7, "vda"), (8, "vda"), (9, "vda")]);
         assert_eq!(start_all(&mut queue), [7]);
         assert_eq!(queue.position(7), None);
-        assert_eq!(
-            queue.position(8),
-            Some(QueuePosition {
-                position: 1,
-                reason: "waiting for #7 on vda".into(),
-                behind: Some(7),
-            })
-        );
-        assert_eq!(
-            queue.position(9),
-            Some(QueuePosition {
-                position: 2,
-                reason: "waiting for #8 on vda".into(),
-                behind: Some(8),
-            })
-        );
+        for (run, place) in [(8, 1), (9, 2)] {
+            let position = queue.position(run).unwrap();
+            assert_eq!(position.position, place);
+            assert_eq!(position.reason, format!("waiting for #{} on vda", run - 1));
+            assert_eq!(position.behind, Some(run - 1));
+        }
         assert_eq!(queue.remove(8), Some(locks("vda")));
         assert_eq!(queue.remove(8), None);
         assert_eq!(queue.position(9).unwrap().reason, "waiting for #7 on vda");

@@ -7,7 +7,7 @@ import Queued from './queued';
 const RUN = {
   number: 5,
   status: 'queued',
-  queue: { position: 2, reason: 'waiting for #4 on vda' },
+  queue: { position: 2, reason: 'waiting for #4 on vda', behind: 4 },
   requested: { jobs: [{ rw: 'randread' }], sample_ms: 100 },
 } as unknown as Run;
 
