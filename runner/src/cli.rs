@@ -224,7 +224,10 @@ fn execute_command(command: Command) -> u8 {
 fn plan(args: &JobArgs, json: bool) -> u8 {
     let permissions = args.target.permissions.resolve();
     let Input {
-        document, import, ..
+        document,
+        import,
+        positions,
+        ..
     } = read_document(&args.job);
     if let Some(import) = import.as_ref().filter(|_| !json)
         && write_styled(&text::import::render(import, terminal_width())).is_err()
@@ -241,6 +244,9 @@ fn plan(args: &JobArgs, json: bool) -> u8 {
                     run::plan_study(&spec, &permissions)
                 });
             plan.import = import;
+            if !json {
+                positions.describe_fields(&mut plan.problems);
+            }
             (print(json, &plan, text::study::render_plan), plan.problems)
         }
         document => {
@@ -250,6 +256,9 @@ fn plan(args: &JobArgs, json: bool) -> u8 {
                     run::plan(&spec, &permissions)
                 });
             plan.import = import;
+            if !json {
+                positions.describe_fields(&mut plan.problems);
+            }
             (print(json, &plan, text::plan::render), plan.problems)
         }
     };

@@ -10,7 +10,7 @@
 //!   fio; `option_notes`, `misread_values`: notes about these options
 //! - `fio_jobs`, `zones`, `order`, `document`, `canonical`: sections to jobs, steps and JSON
 //! - `job_logs`: the log files that jobs request
-//! - `misleading_jobs`, `notes`, `source`: notes with positions in the text
+//! - `misleading_jobs`, `notes`, `positions`, `source`: notes with positions in the text
 //! - `host_facts`: facts about the host that the text refers to
 
 mod assignment;
@@ -36,6 +36,7 @@ mod option_value;
 mod options;
 mod order;
 mod overridden;
+mod positions;
 mod programs;
 mod prompt;
 mod section;
@@ -48,6 +49,7 @@ mod zones;
 pub(crate) use command::MISSING_NAME;
 pub(crate) use command_arguments::{job_file_arguments, program_option};
 pub use host_facts::{HostFacts, PathKind};
+pub(crate) use positions::Positions;
 
 use crate::dialect::{
     detect::detect,
@@ -80,6 +82,8 @@ pub(crate) struct ImportWithLogs {
     pub logs: Vec<Vec<JobLogs>>,
     /// Messages about differences from fio's logs.
     pub differences: BTreeSet<String>,
+    /// Empty for a JSON document.
+    pub positions: Positions,
 }
 
 /// Reads jobs from text.
@@ -92,12 +96,13 @@ pub(crate) fn import_with_logs(request: &ImportRequest, host: &HostFacts<'_>) ->
         import,
         logs: Vec::new(),
         differences: BTreeSet::new(),
+        positions: Positions::default(),
     };
     let source = Source::new(&request.text);
     let mut notes = Notes::new(&source);
     if request.text.len() > MAX_TEXT {
         report_length(&source, &mut notes);
-        return without_logs(finish(Dialect::Unknown, Vec::new(), true, notes));
+        return without_logs(without_jobs(Dialect::Unknown, notes));
     }
     let dialect = detect(&request.text);
     if dialect == Dialect::Json {
@@ -125,10 +130,12 @@ pub(crate) fn import_with_logs(request: &ImportRequest, host: &HostFacts<'_>) ->
         .iter_mut()
         .map(|step| mem::take(&mut step.logs))
         .collect();
+    let positions = Positions::new(&request.text, &all);
     ImportWithLogs {
-        import: finish(dialect, all, continues, notes),
+        import: finish(dialect, &all, &positions, continues, notes),
         logs,
         differences,
+        positions,
     }
 }
 
@@ -262,18 +269,18 @@ fn json(text: &str, mut notes: Notes<'_>) -> Import {
     let document = match parse_document(text.as_bytes()) {
         Ok(document) => document,
         Err(DocumentError::Repeated(problems)) => {
-            report_problems(problems, &[], &mut notes);
-            return finish(Dialect::Json, Vec::new(), true, notes);
+            report_problems(problems, &Positions::default(), &mut notes);
+            return without_jobs(Dialect::Json, notes);
         }
         Err(DocumentError::Syntax(error)) => {
             let sentence = format!("The text is not valid JSON: {error}.");
             let text = NoteText::new("not_json", sentence, "Correct it, or paste a fio job file.");
             notes.error(&(0..1), None, text);
-            return finish(Dialect::Json, Vec::new(), true, notes);
+            return without_jobs(Dialect::Json, notes);
         }
     };
-    report_problems(problems(&document), &[], &mut notes);
-    let mut import = finish(Dialect::Json, Vec::new(), true, notes);
+    report_problems(problems(&document), &Positions::default(), &mut notes);
+    let mut import = without_jobs(Dialect::Json, notes);
     import.document = import.problems().is_empty().then_some(document);
     import
 }
@@ -287,13 +294,12 @@ fn problems(document: &Value) -> Vec<Problem> {
     problems.unwrap_or_default()
 }
 
-/// Reports problems in a document at the options that cause them. Fields of JSON documents have no
-/// positions; `steps` is empty in this case.
-fn report_problems(problems: Vec<Problem>, steps: &[Step<'_>], notes: &mut Notes<'_>) {
+/// Reports problems in a document at the options that cause them.
+fn report_problems(problems: Vec<Problem>, positions: &Positions, notes: &mut Notes<'_>) {
     for problem in problems {
         let field = problem.field.as_deref();
         let ((span, option), sentence) = match field {
-            Some(field) => match position(field, steps) {
+            Some(field) => match positions.find(field) {
                 Some(position) => (position, problem.detail),
                 None => ((0..1, Some(field)), format!("{field}: {}", problem.detail)),
             },
@@ -302,26 +308,6 @@ fn report_problems(problems: Vec<Problem>, steps: &[Step<'_>], notes: &mut Notes
         let text = NoteText::new("invalid_job", sentence, problem.remedy);
         notes.document_error(&span, option, text);
     }
-}
-
-/// The option of a field such as `jobs[0].loops` or `steps[1].jobs[0].loops`, and its position in
-/// the text; the position of the job, and `None`, if the text does not set the option.
-fn position<'a>(field: &'a str, steps: &[Step<'_>]) -> Option<(Span, Option<&'a str>)> {
-    fn element<'a>(path: &'a str, list: &str) -> Option<(usize, &'a str)> {
-        let (index, rest) = path
-            .strip_prefix(list)?
-            .strip_prefix('[')?
-            .split_once(']')?;
-        Some((index.parse().ok()?, rest.strip_prefix('.').unwrap_or(rest)))
-    }
-    let (step, path) = element(field, "steps").unwrap_or((0, field));
-    let (job, path) = element(path, "jobs")?;
-    let job = steps.get(step)?.written.get(job)?;
-    let option = path.split(['.', '[']).next()?;
-    Some(match job.options.get(option) {
-        Some(entry) => (entry.span.clone(), Some(option)),
-        None => (job.span.clone(), None),
-    })
 }
 
 /// The steps that run the jobs in one job file or command.
@@ -366,16 +352,27 @@ fn reject_exit_what_all(jobs: &[FioJob], waves: &[Vec<usize>], notes: &mut Notes
     }
 }
 
-fn finish(dialect: Dialect, steps: Vec<Step<'_>>, continues: bool, mut notes: Notes<'_>) -> Import {
+/// An import of text that is not read into steps.
+fn without_jobs(dialect: Dialect, notes: Notes<'_>) -> Import {
+    finish(dialect, &[], &Positions::default(), true, notes)
+}
+
+fn finish(
+    dialect: Dialect,
+    steps: &[Step<'_>],
+    positions: &Positions,
+    continues: bool,
+    mut notes: Notes<'_>,
+) -> Import {
     if steps.is_empty() && dialect != Dialect::Json && !notes.has_errors() {
         let sentence = "The text contains no jobs.";
         let remedy = "Paste a fio job file, or fio or diskspd commands.";
         notes.error(&(0..0), None, NoteText::new("no_jobs", sentence, remedy));
     }
     let mut document =
-        (!steps.is_empty() && !notes.has_errors()).then(|| document(&steps, continues));
+        (!steps.is_empty() && !notes.has_errors()).then(|| document(steps, continues));
     if let Some(problems) = document.as_ref().map(problems) {
-        report_problems(problems, &steps, &mut notes);
+        report_problems(problems, positions, &mut notes);
         document = document.filter(|_| !notes.has_errors());
     }
     let (notes, questions) = notes.finish();

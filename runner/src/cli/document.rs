@@ -2,7 +2,7 @@
 
 use crate::{
     cli::text::import::variable_remedy,
-    dialect::{import, job_logs::JobLogs},
+    dialect::{Positions, import_with_logs, job_logs::JobLogs},
     system::host::import_facts::import_with_host,
 };
 use leadline_protocol::{
@@ -23,6 +23,8 @@ pub(crate) struct Input {
     pub import: Option<Import>,
     /// Logs requested by each step's jobs. Only the `fio` command writes them.
     pub logs: Vec<Vec<JobLogs>>,
+    /// Where a job file or command sets the options.
+    pub positions: Positions,
 }
 
 /// `path` may be `-` for standard input.
@@ -41,6 +43,7 @@ pub(crate) fn read_document(path: &str) -> Input {
                 document: Err(vec![problem]),
                 import: None,
                 logs: Vec::new(),
+                positions: Positions::default(),
             };
         }
     };
@@ -49,6 +52,7 @@ pub(crate) fn read_document(path: &str) -> Input {
             document: parse_json(&text, source),
             import: None,
             logs: Vec::new(),
+            positions: Positions::default(),
         };
     }
     import_input(&import_request(text))
@@ -64,7 +68,8 @@ pub(crate) fn import_request(text: String) -> ImportRequest {
 }
 
 fn import_input(request: &ImportRequest) -> Input {
-    let import = import_with_host(|host| import(request, host));
+    let read = import_with_host(|host| import_with_logs(request, host));
+    let import = read.import;
     let document = match (&import.document, import.problems()) {
         (Some(document), _) => Ok(document.clone()),
         (None, problems) => Err(problems),
@@ -86,6 +91,7 @@ fn import_input(request: &ImportRequest) -> Input {
         }),
         import: Some(import),
         logs: Vec::new(),
+        positions: read.positions,
     }
 }
 

@@ -6,6 +6,7 @@ use crate::{
         output::{OutputFormat, print_error, print_fio, print_json, write, write_styled},
         text::{self, style::terminal_width},
     },
+    dialect::Positions,
     run::stop_signal::StopSignal,
 };
 use leadline_export::{FinishedRun, windows::Windows};
@@ -37,6 +38,7 @@ pub(crate) struct EventPrinter {
     stop: StopSignal,
     /// The jobs as requested, each a JSON object.
     requested: Vec<Value>,
+    positions: Positions,
     windows: Windows,
     logs: Option<LogFiles>,
     accepted: Option<Box<Accepted>>,
@@ -52,6 +54,7 @@ impl EventPrinter {
             shows_progress: format != OutputFormat::Events && stderr().is_terminal(),
             stop: stop.clone(),
             requested: Vec::new(),
+            positions: Positions::default(),
             windows: Windows::default(),
             logs: None,
             accepted: None,
@@ -90,11 +93,18 @@ impl EventPrinter {
             EventBody::Report(result) => self.result = Some(result.clone()),
             EventBody::Failed(failure) => {
                 self.clear_progress();
-                failure.problems.iter().for_each(print_error);
+                let mut problems = failure.problems.clone();
+                self.positions.describe_fields(&mut problems);
+                problems.iter().for_each(print_error);
                 self.failure = Some(failure.clone());
             }
             _ => {}
         }
+    }
+
+    /// `positions`: where the text of the job sets its options, for messages.
+    pub(crate) fn set_positions(&mut self, positions: Positions) {
+        self.positions = positions;
     }
 
     /// The files are written as events arrive.

@@ -10,13 +10,13 @@ use crate::{
         run_command::{RunFiles, run_input},
         text::import::variable_remedy,
     },
-    dialect::{self, MISSING_NAME},
+    dialect::{self, MISSING_NAME, Positions},
     system::host::import_facts::import_with_host,
 };
 use clap::{Args, ValueEnum};
 use leadline_export::fio::VERSION;
 use leadline_protocol::{
-    import::{Import, ImportSeverity, TextSpan, UNSET_VARIABLE},
+    import::{Import, ImportNote, ImportSeverity, TextSpan, UNSET_VARIABLE},
     job::fio::find_option,
     problem::Problem,
 };
@@ -25,6 +25,8 @@ use std::io;
 pub(crate) const NAME: &str = "fio";
 /// Skipped at the start of a job file, as in other imports.
 const BYTE_ORDER_MARK: char = '\u{feff}';
+/// Codes of notes about files with other names than in fio. They are printed like warnings.
+const NOTES_ON_FILES: &[&str] = &["file_names", "name_spaces"];
 /// Delimiter of the here documents: a line that no job file contains.
 const END: &str = "end of the job file, written by leadline-runner";
 
@@ -189,6 +191,7 @@ fn read(arguments: &[String]) -> Input {
         document,
         import: None,
         logs,
+        positions: Positions::default(),
     }
 }
 
@@ -262,7 +265,10 @@ impl Command {
 
     fn print_warnings(&self, import: &Import) {
         let notes = import.notes.iter();
-        for note in notes.filter(|note| note.severity == ImportSeverity::Warning) {
+        let is_printed = |note: &&ImportNote| {
+            note.severity == ImportSeverity::Warning || NOTES_ON_FILES.contains(&note.code.as_str())
+        };
+        for note in notes.filter(is_printed) {
             let location = self.location(note.span, note.option.as_deref());
             print_error(format_args!("{location}{} {}", note.sentence, note.remedy));
         }

@@ -110,12 +110,21 @@ fn write_to(mut out: impl Write, text: &str) -> Result<()> {
     out.flush()
 }
 
+/// Codes of findings about options that fio applies differently.
+const FIO_DIFFERENCES: &[&str] = &[
+    "fio_difference",
+    "invalidated_once",
+    "job_renamed",
+    "rates_limited_by_mix",
+];
+
 /// Prints the options that fio applies differently, for readers who are used to fio. A study's
 /// steps share most of these differences, so each is printed only once.
 pub(crate) fn print_fio_differences<'a>(plans: impl IntoIterator<Item = &'a Plan>) {
     let mut printed = Vec::new();
     for finding in plans.into_iter().flat_map(|plan| &plan.findings) {
-        if finding.code == "fio_difference" && !printed.contains(&&finding.sentence) {
+        if FIO_DIFFERENCES.contains(&finding.code.as_str()) && !printed.contains(&&finding.sentence)
+        {
             print_error(&finding.sentence);
             printed.push(&finding.sentence);
         }

@@ -67,6 +67,7 @@ pub(crate) fn run_input(
         document,
         import,
         logs,
+        positions,
     } = read();
     if let Some(import) = import {
         print_warnings(&import);
@@ -95,6 +96,7 @@ pub(crate) fn run_input(
                 return EventPrinter::new(format, None, &stop).reject(vec![problem]);
             }
             let mut events = EventPrinter::new(format, None, &stop);
+            events.set_positions(positions);
             if let Ok(document) = &document {
                 events.set_requested(document);
             }

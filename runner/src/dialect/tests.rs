@@ -1,11 +1,18 @@
 //! Tests for imported documents.
 
-use crate::dialect::{HostFacts, PathKind, import};
-use leadline_protocol::import::{Import, ImportRequest, ImportSeverity};
+use crate::dialect::{HostFacts, ImportWithLogs, PathKind, import_with_logs};
+use leadline_protocol::{
+    import::{Import, ImportRequest, ImportSeverity},
+    problem::Problem,
+};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 fn imported(text: &str, variables: &[(&str, &str)]) -> Import {
+    imported_with_logs(text, variables).import
+}
+
+fn imported_with_logs(text: &str, variables: &[(&str, &str)]) -> ImportWithLogs {
     let pairs = variables
         .iter()
         .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
@@ -14,7 +21,7 @@ fn imported(text: &str, variables: &[(&str, &str)]) -> Import {
         text: text.into(),
         variables: Some(variables),
     };
-    import(
+    import_with_logs(
         &request,
         &HostFacts {
             cpus: 4,
@@ -204,23 +211,34 @@ fn documents_are_valid_or_null() {
 }
 
 #[test]
-fn problems_are_reported_at_the_options_that_cause_them() {
-    let problems = |text: &str| -> Vec<(u32, u32, Option<String>)> {
-        let import = imported(text, &[]);
-        assert_eq!(import.document, None, "{text}");
-        let notes = import.notes.into_iter();
-        notes
-            .filter(|note| note.code == "invalid_job")
-            .map(|note| (note.span.line, note.span.column, note.option))
-            .collect()
+fn problems_are_reported_at_the_jobs_that_cause_them() {
+    let long = "x".repeat(300);
+    let text = format!("[a]\nioengine=null\nsize=1m\n [{long}]\nioengine=null\nsize=1m\n");
+    let import = imported(&text, &[]);
+    assert_eq!(import.document, None);
+    let mut notes = import.notes.iter();
+    let note = notes.find(|note| note.code == "invalid_job").unwrap();
+    assert_eq!((note.span.line, note.span.column), (4, 2), "{note:?}");
+}
+
+#[test]
+fn fields_are_described_by_their_lines() {
+    let describe = |text: &str, field: &str| {
+        let positions = imported_with_logs(text, &[]).positions;
+        let mut problems = [Problem::invalid("out_of_range", field, "", "")];
+        positions.describe_fields(&mut problems);
+        problems[0].field.clone().unwrap()
     };
-    let loops = Some("loops".to_owned());
-    let shared = "[global]\nloops=0\nioengine=null\nsize=1m\n[a]\n[b]\n";
-    assert_eq!(problems(shared), [(2, 1, loops.clone())]);
-    let steps = "[global]\nioengine=null\nsize=1m\n[a]\n[b]\nstonewall\n loops=0\n";
-    assert_eq!(problems(steps), [(7, 2, loops.clone())]);
-    let command = "fio --ioengine=null --size=1m --name=a --loops=0";
-    assert_eq!(problems(command), [(1, 40, loops)]);
+    let shared = "[global]\nloops=0\nioengine=null\nsize=1m\n[a]\n[b]\nbs=1,2\n";
+    assert_eq!(describe(shared, "jobs[1].loops"), "line 2, loops");
+    assert_eq!(describe(shared, "jobs[1].bs.write"), "line 7, bs");
+    assert_eq!(describe(shared, "jobs[1].iodepth"), "line 6");
+    assert_eq!(describe(shared, "jobs[2].iodepth"), "jobs[2].iodepth");
+    assert_eq!(describe(shared, "confirm"), "confirm");
+    let steps = "[global]\nioengine=null\nsize=1m\n[a]\n[b]\nstonewall\nloops=0\n";
+    assert_eq!(describe(steps, "steps[1].jobs[0].loops"), "line 7, loops");
+    let json = r#"{"rw":"read","loops":0}"#;
+    assert_eq!(describe(json, "jobs[0].loops"), "jobs[0].loops");
 }
 
 #[test]

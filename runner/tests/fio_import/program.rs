@@ -90,6 +90,21 @@ fn import_errors_are_reported_with_positions() {
 }
 
 #[test]
+fn plan_errors_are_reported_with_the_line_of_the_option() {
+    let root = tempfile::tempdir().unwrap();
+    let input = b"[j]\nioengine=null\nsize=1m\nloops=0\n";
+    for command in ["plan", "run"] {
+        let output = runner(&[command, "-"], input, root.path());
+        let texts = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+        let text = texts.concat();
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(text.contains("line 4, loops: loops must be"), "{text}");
+    }
+    let plan = json(&runner(&["plan", "-", "--json"], input, root.path()));
+    assert_eq!(plan["problems"][0]["field"], "jobs[0].loops", "{plan}");
+}
+
+#[test]
 fn jobs_that_wait_for_others_run_as_a_study() {
     let root = tempfile::tempdir().unwrap();
     let input = b"[global]\nioengine=null\nsize=1m\n[a]\nrw=read\n[b]\nstonewall\nrw=write\n";

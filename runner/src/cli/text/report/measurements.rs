@@ -89,7 +89,9 @@ fn write_latencies(
         table.add_row(row);
     }
     out.table(&table);
-    for (name, stats) in directions.iter().filter(|(_, stats)| stats.ios > 0) {
+    // A synchronous engine completes an I/O by submitting it, so there is nothing to divide.
+    let is_divided = |stats: &DirectionStats| stats.ios > 0 && stats.clat_ns.max != Some(0);
+    for (name, stats) in directions.iter().filter(|(_, stats)| is_divided(stats)) {
         let submission = mean(&stats.slat_ns);
         let completion = mean(&stats.clat_ns);
         let text = format!("mean {name} = {submission} submission + {completion} completion");
