@@ -69,13 +69,18 @@ const MEASURED: &[Difference] = &[
     },
     Difference {
         option: "rw",
-        applies: |_, job| sequential_step(job) < 0,
-        sentence: "Backward access starts with the last block and covers the region; fio starts with block 0, then jumps to the end, and may end early.",
+        applies: |_, job| reads_backward(job),
+        sentence: "Backward access starts with the last block and covers the region; fio starts elsewhere, and may end early.",
     },
     Difference {
         option: "rw",
         applies: |_, job| sequential_step(job) > 0 && !wraps_exactly(job),
-        sentence: "Access with gaps wraps around until all bytes are transferred; fio stops when a block would cross the end of the region.",
+        sentence: "Access with gaps wraps around until all bytes are transferred; fio may stop at the end of the region.",
+    },
+    Difference {
+        option: "rw",
+        applies: |_, job| starts_over_by_direction(job),
+        sentence: "Reads and writes each cover the region before they start over; in fio, both start over when one of them reaches its end.",
     },
     Difference {
         option: "fsync",
@@ -86,6 +91,23 @@ const MEASURED: &[Difference] = &[
         option: "fsync",
         applies: |_, job| syncs_at_end_of_pass(job),
         sentence: "A sync after the last write of a pass is issued once; fio repeats it before the next pass.",
+    },
+    Difference {
+        option: "fsync",
+        applies: |_, job| {
+            sync_interval(job) > 0 && job.ring.ioengine.has_ring() && job.in_flight() > 1
+        },
+        sentence: "A sync is issued once; with io_uring and several I/Os in flight, fio issues syncs until the first one completes.",
+    },
+    Difference {
+        option: "bs",
+        applies: |_, job| divides_size_by_direction(job),
+        sentence: "The job ends when the next I/O would exceed its size; fio may transfer more.",
+    },
+    Difference {
+        option: "bs",
+        applies: |_, job| runs_below_page_size(job),
+        sentence: "Blocks below the page size are supported with mmap and fsync; fio rejects them.",
     },
     Difference {
         option: "bs",
@@ -138,9 +160,24 @@ const MEASURED: &[Difference] = &[
         sentence: "The final fsync is a separate phase; fio includes it in the runtime and thus in the bandwidth.",
     },
     Difference {
+        option: "end_fsync",
+        applies: |_, job| has_flush(job) && has_multiple_passes(job),
+        sentence: "The final fsync is issued once; fio issues one after every pass.",
+    },
+    Difference {
+        option: "startdelay",
+        applies: delays_clones_separately,
+        sentence: "The job's workers start together, after one random delay; in fio, each of them draws its own.",
+    },
+    Difference {
         option: "size",
         applies: truncates_last_block,
         sentence: "The file ends with the last whole block; fio creates it with the requested size.",
+    },
+    Difference {
+        option: "size",
+        applies: |_, job| extends_existing_files(job),
+        sentence: "The existing file is extended; fio removes it and creates a new one.",
     },
     Difference {
         option: "offset_increment",
@@ -180,7 +217,7 @@ const MEASURED: &[Difference] = &[
     Difference {
         option: "fsync",
         applies: |_, job| sync_interval(job) > 0 && has_multiple_files(job),
-        sentence: "A sync applies to the file that was written last; fio syncs the file that comes next.",
+        sentence: "A sync applies to the file that was written last; fio syncs the file that comes next, and then skips it, so some files may not be written.",
     },
     Difference {
         option: "size",
@@ -220,7 +257,7 @@ const MEASURED: &[Difference] = &[
     Difference {
         option: "bs",
         applies: |_, job| limits_last_block(job),
-        sentence: "The last I/O is limited to the remaining bytes; fio may transfer more than size.",
+        sentence: "The last I/O is limited to the remaining bytes; fio uses a size that fits, or transfers more than size.",
     },
     Difference {
         option: "filename_format",

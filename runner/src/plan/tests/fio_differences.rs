@@ -37,7 +37,7 @@ fn notes_name_options_that_fio_applies_differently() {
         ),
         ("size", json!({"rw": "rw", "size": "70000"})),
         ("unlink", json!({"unlink": 1})),
-        ("bs", json!({"rw": "randwrite", "bs": "4k,8k"})),
+        ("bs", json!({"rw": "randrw", "bs": "4k,8k"})),
         (
             "fsync",
             json!({"filename": "owned:full", "rw": "write", "size": "1m", "fsync": 4}),
@@ -74,6 +74,31 @@ fn notes_name_options_that_fio_applies_differently() {
         ),
         ("bs", json!({"time_based": 0, "bsrange": "4k-64k"})),
         (
+            "rw",
+            json!({"rw": "rw", "time_based": 0, "size": "64k", "io_size": "128k"}),
+        ),
+        (
+            "rw",
+            json!({"rw": "read:8k", "size": "36k", "offset": "4k"}),
+        ),
+        (
+            "fsync",
+            json!({"filename": "new", "rw": "write", "size": "64k", "iodepth": 4, "fsync": 4}),
+        ),
+        (
+            "bs",
+            json!({"rw": "rw", "time_based": 0, "size": "512k", "bs": "128k,4k"}),
+        ),
+        (
+            "bs",
+            json!({"filename": "new", "rw": "write", "direct": 0, "ioengine": "mmap", "size": "64k", "bs": "1k", "fsync": 4}),
+        ),
+        (
+            "end_fsync",
+            json!({"filename": "new", "rw": "write", "time_based": 0, "size": "64k", "end_fsync": 1, "loops": 2}),
+        ),
+        ("startdelay", json!({"numjobs": 2, "startdelay": "1-2"})),
+        (
             "zonemode",
             json!({"rw": "read", "size": "64k", "zonemode": "strided", "zonesize": "8k", "zoneskip": "4k"}),
         ),
@@ -106,6 +131,13 @@ fn notes_name_options_that_fio_applies_differently() {
         options(with(&json!({"time_based": 0}))),
         Vec::<Value>::new()
     );
+    for same in [
+        json!({"rw": "read:-4k", "bs": "4k"}),
+        json!({"rw": "randread", "bs": "4k,8k"}),
+        json!({"rw": "read", "size": "64k"}),
+    ] {
+        assert_eq!(options(with(&same)), Vec::<Value>::new(), "{same}");
+    }
     for (option, changes) in cases {
         let found = options(with(&changes));
         assert!(found.contains(&option.into()), "{changes}: {found:?}");

@@ -2,7 +2,8 @@
 
 use leadline_protocol::{
     job::{
-        Job, direction::PerDirection, distribution::Distribution, keyword::Fallocate, size::Extent,
+        Job, direction::PerDirection, distribution::Distribution, engine::EngineName,
+        keyword::Fallocate, size::Extent, value::SecondsRange,
     },
     plan::{
         job::{BlockSizes, ResolvedJob},
@@ -11,7 +12,8 @@ use leadline_protocol::{
 };
 
 pub(super) fn is_mixed(job: &ResolvedJob) -> bool {
-    job.pattern.rw.reads() && job.pattern.rw.writes()
+    let is_one_sided = matches!(job.pattern.rwmixread, Some(0 | 100));
+    job.pattern.rw.reads() && job.pattern.rw.writes() && !is_one_sided
 }
 
 /// Bytes per worker, across its targets.
@@ -37,6 +39,44 @@ pub(super) fn sequential_step(job: &ResolvedJob) -> i64 {
     }
 }
 
+/// Whether sequential access moves backward, instead of staying at one block.
+pub(super) fn reads_backward(job: &ResolvedJob) -> bool {
+    let step = sequential_step(job);
+    let is_repeated =
+        |sizes: &BlockSizes| !is_varied(sizes) && sizes.max.checked_add_signed(step) == Some(0);
+    step < 0 && !used_sizes(job).all(is_repeated)
+}
+
+/// Whether sequential reads and writes reach the end of the region at different times.
+pub(super) fn starts_over_by_direction(job: &ResolvedJob) -> bool {
+    let timing = &job.timing;
+    let repeats = timing.io_size > region(job) && !timing.time_based;
+    is_mixed(job) && !job.pattern.rw.is_random() && repeats
+}
+
+/// Whether sequential reads and writes of different sizes share the bytes that a job transfers.
+pub(super) fn divides_size_by_direction(job: &ResolvedJob) -> bool {
+    let PerDirection { read, write, .. } = &job.pattern.bs;
+    is_mixed(job)
+        && !job.pattern.rw.is_random()
+        && !job.timing.time_based
+        && (read != write || is_varied(read))
+}
+
+/// fio's mmap engine requires blocks of at least a page if `fsync` is set (engines/mmap.c,
+/// `fio_mmapio_init`).
+pub(super) fn runs_below_page_size(job: &ResolvedJob) -> bool {
+    const PAGE_BYTES: u64 = 4096;
+    job.ring.ioengine == EngineName::Mmap
+        && sync_interval(job) > 0
+        && smallest_block(job) < PAGE_BYTES
+}
+
+pub(super) fn delays_clones_separately(requested: &Job, job: &ResolvedJob) -> bool {
+    let SecondsRange { min_us, max_us } = requested.startdelay();
+    job.numjobs > 1 && min_us < max_us
+}
+
 /// Number of writes between syncs; 0 if there are none.
 pub(super) fn sync_interval(job: &ResolvedJob) -> u32 {
     match job.pattern.rw.writes() {
@@ -48,7 +88,9 @@ pub(super) fn sync_interval(job: &ResolvedJob) -> u32 {
 pub(super) fn has_one_map_per_direction(job: &ResolvedJob) -> bool {
     let pattern = &job.pattern;
     let bs = &pattern.bs;
-    pattern.rw.is_random() && (bs.read != bs.write || bs.write != bs.trim) && !pattern.norandommap
+    let uses_both = is_mixed(job) && bs.read != bs.write;
+    let trims = pattern.rw.trims() && pattern.rw.writes() && bs.write != bs.trim;
+    pattern.rw.is_random() && (uses_both || trims) && !pattern.norandommap
 }
 
 /// Whether a rate in I/Os per second applies to blocks of different sizes.
@@ -111,6 +153,11 @@ pub(super) fn reads_allocated_blocks(job: &ResolvedJob) -> bool {
 pub(super) fn spins_for_the_whole_pause(requested: &Job, job: &ResolvedJob) -> bool {
     let pause_us = job.timing.thinktime_us;
     pause_us > 0 && requested.thinktime_spin().0 >= pause_us
+}
+
+pub(super) fn extends_existing_files(job: &ResolvedJob) -> bool {
+    let extends = |target: &Target| target.existed && target.layout_offset.is_some_and(|at| at > 0);
+    job.targets.iter().any(extends)
 }
 
 pub(super) fn writes_instead_of_allocating(job: &ResolvedJob) -> bool {
@@ -180,7 +227,8 @@ pub(super) fn writes_part_of_region(requested: &Job, job: &ResolvedJob) -> bool 
             .is_some_and(|gap| !rw.kind.is_random() && gap > 0)
 }
 
-/// Whether the last gap of a forward pass ends exactly at the end of the region.
+/// Whether the last gap of a forward pass ends exactly at the end of a region that begins with the
+/// file.
 pub(super) fn wraps_exactly(job: &ResolvedJob) -> bool {
     let bs = if job.pattern.rw.reads() {
         &job.pattern.bs.read
@@ -191,7 +239,8 @@ pub(super) fn wraps_exactly(job: &ResolvedJob) -> bool {
         .max
         .saturating_add_signed(job.pattern.rw_modifier.unwrap_or(0))
         .max(1);
-    job.targets.iter().all(|target| target.size % stride == 0)
+    let mut targets = job.targets.iter();
+    targets.all(|target| target.size % stride == 0 && target.offset == 0)
 }
 
 /// Whether the requested batch is larger than the number of completions that the job waits for.
@@ -240,7 +289,6 @@ pub(super) fn appends_part_of_a_new_file(requested: &Job, job: &ResolvedJob) -> 
 pub(super) fn syncs_before_partial_block(requested: &Job, job: &ResolvedJob) -> bool {
     let (interval, block) = (u64::from(sync_interval(job)), job.pattern.bs.write.max);
     interval > 0
-        && !job.pattern.rw.is_random()
         && !is_mixed(job)
         && has_partial_block(requested, job)
         && (job.timing.io_size / block).is_multiple_of(interval)
@@ -251,9 +299,11 @@ pub(super) fn shortens_last_block(job: &ResolvedJob) -> bool {
     !job.pattern.rw.is_random() && used_sizes(job).any(|sizes| sizes.unaligned && is_varied(sizes))
 }
 
-/// Whether random I/Os of several sizes may end with less than the next size.
+/// Whether I/Os of several aligned sizes may end with less than the next size.
 pub(super) fn limits_last_block(job: &ResolvedJob) -> bool {
-    job.pattern.rw.is_random() && !job.timing.time_based && used_sizes(job).any(is_varied)
+    let ends_with_bytes = job.timing.number_ios.is_none() && !job.timing.time_based;
+    let is_cut = |sizes: &BlockSizes| is_varied(sizes) && !sizes.unaligned;
+    ends_with_bytes && !divides_size_by_direction(job) && used_sizes(job).any(is_cut)
 }
 
 fn is_varied(sizes: &BlockSizes) -> bool {
