@@ -71,11 +71,11 @@ function directionColumns(
   name: string,
   { lat_ns, clat_ns, slat_ns, intended_lat_ns }: DirectionStats,
 ) {
-  const columns = [
-    column(`${name} lat`, lat_ns),
-    column(`${name} clat`, clat_ns),
-    column(`${name} slat`, slat_ns),
-  ];
+  const columns = [column(`${name} lat`, lat_ns)];
+  // A synchronous engine completes an I/O by submitting it, so there is nothing to divide.
+  if (clat_ns.max !== 0) {
+    columns.push(column(`${name} clat`, clat_ns), column(`${name} slat`, slat_ns));
+  }
   if (intended_lat_ns) columns.push(column(`${name} intended`, intended_lat_ns));
   return columns;
 }
