@@ -207,6 +207,10 @@ pub struct Run {
     #[serde(default)]
     #[schema(required)]
     pub annotations: Vec<Annotation>,
+    /// Numbers of annotations that cannot be read. They can be deleted.
+    #[serde(default)]
+    #[schema(required)]
+    pub damaged_annotations: Vec<u64>,
     /// Why there is no result.
     pub failure: Option<Failure>,
     /// Sequence number of the last stored event.

@@ -1,6 +1,6 @@
 //! Timestamped notes on runs.
 
-use crate::store::{Store, rows};
+use crate::store::Store;
 use anyhow::Result;
 use leadline_protocol::annotation::{Annotation, AnnotationRequest};
 use sqlx::{FromRow, Row, query, query_as, query_scalar, sqlite::SqliteRow};
@@ -29,14 +29,20 @@ impl FromRow<'_, SqliteRow> for StoredAnnotation {
 }
 
 impl Store {
-    /// A run's annotations, in chronological order.
-    pub(crate) async fn annotations(&self, run: u64) -> Result<Vec<Annotation>> {
+    /// A run's annotations in chronological order, and the numbers of those that cannot be read.
+    pub(crate) async fn annotations(&self, run: u64) -> Result<(Vec<Annotation>, Vec<u64>)> {
         let rows = query("SELECT * FROM annotations WHERE run = ? ORDER BY t_ms, number")
             .bind(run.cast_signed())
             .fetch_all(&self.readers)
             .await?;
-        let rows = rows::readable(&rows, "annotations", StoredAnnotation::from_row);
-        Ok(rows.into_iter().map(|row| row.0).collect())
+        let (mut annotations, mut damaged) = (Vec::new(), Vec::new());
+        for row in &rows {
+            match StoredAnnotation::from_row(row) {
+                Ok(StoredAnnotation(annotation)) => annotations.push(annotation),
+                Err(_) => damaged.push(row.try_get::<i64, _>("number")?.cast_unsigned()),
+            }
+        }
+        Ok((annotations, damaged))
     }
 
     pub(crate) async fn insert_annotation(

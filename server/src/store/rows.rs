@@ -178,6 +178,7 @@ pub(super) fn details(mut summary: RunSummary, row: &SqliteRow) -> sqlx::Result<
             .try_get::<Option<i64>, _>("checksums")?
             .is_some_and(|checksums| checksums & FINAL_BIT != 0),
         annotations: Vec::new(),
+        damaged_annotations: Vec::new(),
         failure: read_damaged_json(row, "failure", damaged)?,
         last_seq: row.try_get("last_seq")?,
         samples: row.try_get("samples")?,

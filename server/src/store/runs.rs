@@ -98,7 +98,7 @@ impl Store {
         .await?;
         let mut run = rows::details(summary, &row)?;
         drop(connection);
-        run.annotations = self.annotations(run.summary.number).await?;
+        (run.annotations, run.damaged_annotations) = self.annotations(run.summary.number).await?;
         Ok(Some(run))
     }
 

@@ -198,6 +198,12 @@ async fn damaged_webhooks_and_annotations_do_not_hide_the_others() {
     assert_eq!(list["damaged"], json!([1]));
     let run = server.get(&format!("/runs/{run}")).await;
     assert_eq!(values(&run["annotations"], "text"), ["b"]);
+    assert_eq!(run["damaged_annotations"], json!([1]));
+    let path = format!("/runs/{}/annotations/1", run["number"]);
+    let (status, _) = server.send(server.request(Method::DELETE, &path)).await;
+    assert!(status.is_success());
+    let path = format!("/runs/{}", run["number"]);
+    assert_eq!(server.get(&path).await["damaged_annotations"], json!([]));
 }
 
 /// The values of a field in a list of objects.

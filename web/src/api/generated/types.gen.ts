@@ -4195,6 +4195,10 @@ export type Run = RunSummary & {
      * Timestamped notes, in chronological order.
      */
     annotations: Array<Annotation>;
+    /**
+     * Numbers of annotations that cannot be read. They can be deleted.
+     */
+    damaged_annotations: Array<number>;
     failure?: Failure | null;
     /**
      * Sequence number of the last stored event.

@@ -60,27 +60,35 @@ export function Annotations({ run, live: { fold, chartGroup } }: { run: Run; liv
     onSuccess: refresh,
     onError: notifyError,
   });
-  if (run.annotations.length === 0) return null;
+  const { annotations, damaged_annotations } = run;
+  if (annotations.length + damaged_annotations.length === 0) return null;
   return (
     <Card title="Annotations">
       <ol className="annotations">
-        {run.annotations.map(({ number, t_ms, text }) => (
+        {annotations.map(({ number, t_ms, text }) => (
           <li key={number}>
             <span className="mono">{((t_ms - origin_ms) / 1000).toFixed(1)} s</span>
             <span className="breaks">{text}</span>
-            {!isSaved && (
-              <Button
-                className="no-print"
-                aria-label={`Delete annotation: ${text}`}
-                onClick={() => mutate(number)}
-              >
-                Delete
-              </Button>
-            )}
+            {!isSaved && <DeleteButton text={text} onClick={() => mutate(number)} />}
+          </li>
+        ))}
+        {damaged_annotations.map((number) => (
+          <li key={number}>
+            <span className="mono">–</span>
+            <span>Annotation {number} is damaged and cannot be shown.</span>
+            {!isSaved && <DeleteButton text={String(number)} onClick={() => mutate(number)} />}
           </li>
         ))}
       </ol>
     </Card>
+  );
+}
+
+function DeleteButton({ text, onClick }: { text: string; onClick: () => void }) {
+  return (
+    <Button className="no-print" aria-label={`Delete annotation: ${text}`} onClick={onClick}>
+      Delete
+    </Button>
   );
 }
 
