@@ -124,7 +124,7 @@ test('a chart is saved as PNG, and its data is copied', async ({
   await expect(page.getByText('Data copied')).toBeVisible();
   const lines = (await page.evaluate(() => navigator.clipboard.readText())).split('\n');
   const { samples } = await server.call<{ samples: number }>('GET', `/runs/${number}`);
-  expect(lines[0]).toBe('seconds\tApplication\tDevice');
+  expect(lines[0]).toBe('seconds\tApplication\tDevice reads\tDevice writes');
   expect(lines).toHaveLength(samples + 1);
   expect(Number(lines.at(-2)?.split('\t')[1])).toBeGreaterThan(0);
 });

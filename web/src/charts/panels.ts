@@ -155,17 +155,15 @@ function dirtyThresholds({
   ];
 }
 
-function ioLines(
-  { reads, writes, trims }: Directions,
-  unit: 'iops' | 'bytes_per_second',
-): PanelLine[] {
+const DEVICE_LINE: LineStyle = { color: 'device', dash: 'dashed' };
+const OTHER_DIRECTION = { dash: 'dotted', thin: true } as const;
+
+function ioLines(directions: Directions, unit: 'iops' | 'bytes_per_second'): PanelLine[] {
+  const { reads, writes, trims } = directions;
   const mixed = [reads, writes, trims].filter(Boolean).length > 1;
   const included = { read: reads, write: writes, trim: trims && unit === 'iops' };
   const used = (['read', 'write', 'trim'] as const).filter((name) => included[name]);
   const columns = used.map((name) => `${name}_${unit}` as Column);
-  const device = used
-    .filter((name) => name !== 'trim')
-    .map((name) => `device_${name}_${unit}` as Column);
   const parts: PanelLine[] = used.map((name, i) => ({
     label: DIRECTION_LABELS[name],
     columns: [`${name}_${unit}` as Column],
@@ -177,11 +175,15 @@ function ioLines(
     columns,
     color: 'app',
   };
-  const deviceLine: PanelLine = {
-    label: 'Device',
-    columns: device,
-    color: 'device',
-    dash: 'dashed',
-  };
-  return [total, ...(mixed ? parts : []), ...(device.length > 0 ? [deviceLine] : [])];
+  const read: Column = `device_read_${unit}`;
+  const write: Column = `device_write_${unit}`;
+  if (mixed) return [total, ...parts, { label: 'Device', columns: [read, write], ...DEVICE_LINE }];
+  // Both directions, because I/O in one can cause I/O in the other: a buffered write of part of a
+  // page reads the page first.
+  const lines: PanelLine[] = [
+    { label: 'Device reads', columns: [read], ...DEVICE_LINE },
+    { label: 'Device writes', columns: [write], ...DEVICE_LINE },
+  ];
+  if (writes) lines.reverse();
+  return [total, ...lines.map((line, i) => (i === 0 ? line : { ...line, ...OTHER_DIRECTION }))];
 }
