@@ -56,8 +56,8 @@ function ImportForm({ onClose }: { onClose: () => void }) {
   const needsGroup = requiresGroup(error);
   return (
     <div className="stack">
-      <label className="stack tight">
-        <span>File</span>
+      <label className="file-field">
+        File
         <input type="file" accept=".json,.txt,.log" onChange={readFile} data-autofocus />
       </label>
       <Textarea
