@@ -3,7 +3,7 @@ import { Button } from '@mantine/core';
 import type { Trend, TrendPoint } from '../../api';
 import { usePin } from '../../charts/use-baseline';
 import { withGroups } from '../../model/compare/selection';
-import { plural } from '../../model/format/numbers';
+import { percent, plural, text } from '../../model/format/numbers';
 import { dateTime } from '../../model/format/time';
 import { factText, isPinnedGroup, originText, statisticsText } from '../../model/trend/text';
 import { Facts } from '../../ui/facts';
@@ -66,7 +66,7 @@ function toFacts(point: TrendPoint, { unit }: Trend) {
     ['Group', originText(point)],
     ['Median', statisticsText(point, unit)],
   ];
-  if (spread != null) facts.push(['Spread', `${spread.toFixed(1)} %`]);
+  if (spread != null) facts.push(['Spread', text(percent(spread))]);
   if (host_changes.length > 0)
     facts.push(['Changed since the previous group', host_changes.map(factText).join('; ')]);
   return facts;
