@@ -154,7 +154,11 @@ function StartStudy({ study }: { study: StudyEditor }) {
         {draft.orderSeed !== undefined && (
           <p style={{ marginTop: 10 }}>
             Same order and random seeds as in study #{draft.from} (order seed {draft.orderSeed}).{' '}
-            <button type="button" className="plain" onClick={() => set({ orderSeed: undefined })}>
+            <button
+              type="button"
+              className="plain link"
+              onClick={() => set({ orderSeed: undefined })}
+            >
               Use a random order
             </button>
           </p>
