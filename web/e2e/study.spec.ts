@@ -66,7 +66,7 @@ test('shows a live study and cancels it', async ({ signedIn: page, server }) => 
   await expect.poll(() => gauge.getAttribute('aria-label')).not.toBe(before);
   await page.getByRole('button', { name: 'Cancel' }).click();
   await expect(page.getByText('Cancelled', { exact: true }).first()).toBeVisible();
-  await expect(page.getByText('2 of 2 steps')).toBeVisible();
+  await expect(page.getByText('2 of 2 runs')).toBeVisible();
 });
 
 test('renames a study with its runs, and deletes both', async ({ signedIn: page, server }) => {

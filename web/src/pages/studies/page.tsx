@@ -14,7 +14,7 @@ import { StudyLink } from '../../ui/run-links';
 import { StatusDot } from '../../ui/status';
 import './studies.css';
 
-const HEADERS = ['Status', 'Steps', 'Duration', 'Created'];
+const HEADERS = ['Status', 'Runs', 'Duration', 'Created'];
 
 export function StudiesPage() {
   const query = useInfiniteQuery(studiesQuery);
@@ -97,7 +97,7 @@ function rowOf(study: StudySummary) {
     ),
     cells: [
       <StatusDot key="status" status={STUDY_STATUS[study.status]} />,
-      <span key="steps" style={{ whiteSpace: 'nowrap' }}>
+      <span key="runs" style={{ whiteSpace: 'nowrap' }}>
         {study.steps_ended} of {study.steps_total}
       </span>,
       started_at_ms && finished_at_ms ? duration(finished_at_ms - started_at_ms) : UNKNOWN,

@@ -30,7 +30,7 @@ export function StudyHeader({ study }: { study: Study }) {
       </h1>
       <StatusBadge status={STUDY_STATUS[status]} />
       <span className="mute">
-        {steps_ended} of {steps_total} {study.repeats > 1 ? 'runs' : 'steps'}
+        {steps_ended} of {steps_total} runs
       </span>
       {!isSaved && <Actions study={study} />}
     </div>
