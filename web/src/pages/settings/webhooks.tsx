@@ -82,17 +82,18 @@ function WebhookSection({ webhook, edit }: { webhook: Webhook; edit: () => void 
         <b>{name}</b>
         <span className="mono mute">{origin}</span>
         {!enabled && <Badge>Disabled</Badge>}
-        <span className="push" />
-        <Button loading={test.isPending} onClick={() => test.mutate()}>
-          Send test
-        </Button>
-        <Button onClick={edit}>Edit</Button>
-        <Button
-          loading={remove.isPending}
-          onClick={() => confirm(`Delete webhook ${name}?`) && remove.mutate()}
-        >
-          Delete
-        </Button>
+        <span className="row tight push">
+          <Button loading={test.isPending} onClick={() => test.mutate()}>
+            Send test
+          </Button>
+          <Button onClick={edit}>Edit</Button>
+          <Button
+            loading={remove.isPending}
+            onClick={() => confirm(`Delete webhook ${name}?`) && remove.mutate()}
+          >
+            Delete
+          </Button>
+        </span>
       </div>
       <p className="mute">{labels.join(' · ') || 'No events'}</p>
       {deliveries.length > 0 && (
