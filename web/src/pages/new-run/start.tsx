@@ -110,7 +110,7 @@ export function StartButton({ start, pending, problems, children }: StartButtonP
       <div id="start-status" role="status">
         {problems || (
           <span className="mute">
-            or <kbd>Ctrl</kbd> <kbd>Enter</kbd>
+            or <kbd>Ctrl</kbd>+<kbd>Enter</kbd>
             {children}
           </span>
         )}
