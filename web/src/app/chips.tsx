@@ -12,7 +12,10 @@ export function HeaderChips() {
     <>
       {status === 'lost' && (
         <span className="chip tone-bad" role="status">
-          <Dot tone="bad" hollow /> Disconnected<span className="detail">. Reconnecting…</span>
+          <Dot tone="bad" hollow />
+          <span>
+            Disconnected<span className="detail">. Reconnecting…</span>
+          </span>
         </span>
       )}
       <HostChip isCurrent={status !== 'lost'} />
