@@ -132,7 +132,7 @@ pub(crate) fn import_with_logs(request: &ImportRequest, host: &HostFacts<'_>) ->
         .collect();
     let positions = Positions::new(&request.text, &all);
     ImportWithLogs {
-        import: finish(dialect, &all, &positions, continues, notes),
+        import: finish(dialect, &all, continues, notes),
         logs,
         differences,
         positions,
@@ -269,7 +269,7 @@ fn json(text: &str, mut notes: Notes<'_>) -> Import {
     let document = match parse_document(text.as_bytes()) {
         Ok(document) => document,
         Err(DocumentError::Repeated(problems)) => {
-            report_problems(problems, &Positions::default(), &mut notes);
+            report_problems(problems, &mut notes);
             return without_jobs(Dialect::Json, notes);
         }
         Err(DocumentError::Syntax(error)) => {
@@ -279,7 +279,7 @@ fn json(text: &str, mut notes: Notes<'_>) -> Import {
             return without_jobs(Dialect::Json, notes);
         }
     };
-    report_problems(problems(&document), &Positions::default(), &mut notes);
+    report_problems(problems(&document), &mut notes);
     let mut import = without_jobs(Dialect::Json, notes);
     import.document = import.problems().is_empty().then_some(document);
     import
@@ -294,19 +294,16 @@ fn problems(document: &Value) -> Vec<Problem> {
     problems.unwrap_or_default()
 }
 
-/// Reports problems in a document at the options that cause them.
-fn report_problems(problems: Vec<Problem>, positions: &Positions, notes: &mut Notes<'_>) {
+/// Reports problems in a document. Its fields have no positions in the text.
+fn report_problems(problems: Vec<Problem>, notes: &mut Notes<'_>) {
     for problem in problems {
         let field = problem.field.as_deref();
-        let ((span, option), sentence) = match field {
-            Some(field) => match positions.find(field) {
-                Some(position) => (position, problem.detail),
-                None => ((0..1, Some(field)), format!("{field}: {}", problem.detail)),
-            },
-            None => ((0..1, None), problem.detail),
+        let sentence = match field {
+            Some(field) => format!("{field}: {}", problem.detail),
+            None => problem.detail.clone(),
         };
-        let text = NoteText::new("invalid_job", sentence, problem.remedy);
-        notes.document_error(&span, option, text);
+        let text = NoteText::new("invalid_job", sentence, problem.remedy.as_str());
+        notes.json_error(field, text);
     }
 }
 
@@ -354,16 +351,10 @@ fn reject_exit_what_all(jobs: &[FioJob], waves: &[Vec<usize>], notes: &mut Notes
 
 /// An import of text that is not read into steps.
 fn without_jobs(dialect: Dialect, notes: Notes<'_>) -> Import {
-    finish(dialect, &[], &Positions::default(), true, notes)
+    finish(dialect, &[], true, notes)
 }
 
-fn finish(
-    dialect: Dialect,
-    steps: &[Step<'_>],
-    positions: &Positions,
-    continues: bool,
-    mut notes: Notes<'_>,
-) -> Import {
+fn finish(dialect: Dialect, steps: &[Step<'_>], continues: bool, mut notes: Notes<'_>) -> Import {
     if steps.is_empty() && dialect != Dialect::Json && !notes.has_errors() {
         let sentence = "The text contains no jobs.";
         let remedy = "Paste a fio job file, or fio or diskspd commands.";
@@ -372,7 +363,7 @@ fn finish(
     let mut document =
         (!steps.is_empty() && !notes.has_errors()).then(|| document(steps, continues));
     if let Some(problems) = document.as_ref().map(problems) {
-        report_problems(problems, positions, &mut notes);
+        report_problems(problems, &mut notes);
         document = document.filter(|_| !notes.has_errors());
     }
     let (notes, questions) = notes.finish();

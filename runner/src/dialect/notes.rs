@@ -109,14 +109,11 @@ impl<'a> Notes<'a> {
         });
     }
 
-    /// Adds an error about the document that the text becomes. An option can have several errors,
-    /// but jobs that share a global option have the same error only once.
-    pub(crate) fn document_error(&mut self, span: &Span, option: Option<&str>, text: NoteText) {
-        let position = self.source.position(span);
-        let mut notes = self.notes.iter();
-        if !notes.any(|note| note.span == position && note.sentence == text.sentence) {
+    /// Adds an error about a JSON document, whose fields have no positions.
+    pub(crate) fn json_error(&mut self, field: Option<&str>, text: NoteText) {
+        if self.notes.len() < MAX_NOTES {
             self.seen.clear();
-            self.error(span, option, text);
+            self.error(&(0..1), field, text);
         }
     }
 

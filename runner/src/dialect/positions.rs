@@ -39,7 +39,7 @@ impl Positions {
 
     /// The range that sets an option, such as `jobs[0].loops`, and the option's name. If the text
     /// does not set it, the range of its job and `None`.
-    pub(crate) fn find<'f>(&self, field: &'f str) -> Option<(Span, Option<&'f str>)> {
+    fn find<'f>(&self, field: &'f str) -> Option<(Span, Option<&'f str>)> {
         let start = field.find("jobs[")?;
         let end = start + field[start..].find(']')? + 1;
         let (job, rest) = field.split_at(end);

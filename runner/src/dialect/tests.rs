@@ -211,17 +211,6 @@ fn documents_are_valid_or_null() {
 }
 
 #[test]
-fn problems_are_reported_at_the_jobs_that_cause_them() {
-    let long = "x".repeat(300);
-    let text = format!("[a]\nioengine=null\nsize=1m\n [{long}]\nioengine=null\nsize=1m\n");
-    let import = imported(&text, &[]);
-    assert_eq!(import.document, None);
-    let mut notes = import.notes.iter();
-    let note = notes.find(|note| note.code == "invalid_job").unwrap();
-    assert_eq!((note.span.line, note.span.column), (4, 2), "{note:?}");
-}
-
-#[test]
 fn fields_are_described_by_their_lines() {
     let describe = |text: &str, field: &str| {
         let positions = imported_with_logs(text, &[]).positions;
