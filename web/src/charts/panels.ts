@@ -156,7 +156,6 @@ function dirtyThresholds({
 }
 
 const DEVICE_LINE: LineStyle = { color: 'device', dash: 'dashed' };
-const OTHER_DIRECTION = { dash: 'dotted', thin: true } as const;
 
 function ioLines(directions: Directions, unit: 'iops' | 'bytes_per_second'): PanelLine[] {
   const { reads, writes, trims } = directions;
@@ -180,10 +179,9 @@ function ioLines(directions: Directions, unit: 'iops' | 'bytes_per_second'): Pan
   if (mixed) return [total, ...parts, { label: 'Device', columns: [read, write], ...DEVICE_LINE }];
   // Both directions, because I/O in one can cause I/O in the other: a buffered write of part of a
   // page reads the page first.
-  const lines: PanelLine[] = [
-    { label: 'Device reads', columns: [read], ...DEVICE_LINE },
-    { label: 'Device writes', columns: [write], ...DEVICE_LINE },
-  ];
-  if (writes) lines.reverse();
-  return [total, ...lines.map((line, i) => (i === 0 ? line : { ...line, ...OTHER_DIRECTION }))];
+  const deviceReads = { label: 'Device reads', columns: [read], ...DEVICE_LINE };
+  const deviceWrites = { label: 'Device writes', columns: [write], ...DEVICE_LINE };
+  return writes
+    ? [total, deviceWrites, { ...deviceReads, dash: 'dotted' }]
+    : [total, deviceReads, { ...deviceWrites, dash: 'dotted' }];
 }
