@@ -37,12 +37,12 @@ pub(crate) fn level_changed(context: &Context) -> Option<Finding> {
         .map_or(0.0, |phase| phase.start_ms);
     let fell = largest.after_iops < largest.before_iops;
     let sentence = format!(
-        "The IOPS of {} {} from {} to {} {} after the start of the measurement, and stayed at that level.",
+        "{} after the start of the measurement, {} {} from {} to {} IOPS, and stayed at that level.",
+        duration(largest.t_ms - begin_ms),
         largest.direction.noun(),
         if fell { "fell" } else { "rose" },
         rate(largest.before_iops),
         rate(largest.after_iops),
-        duration(largest.t_ms - begin_ms),
     );
     Some(Finding::new(
         Warning,

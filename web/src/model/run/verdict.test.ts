@@ -92,7 +92,7 @@ it('lists verdicts with label, share and layer', () => {
   expect(lines.map(({ label, layer, sentence }) => [plain(label), layer, sentence])).toEqual([
     ['Page cache 99.99 %', 'page_cache', 'Served from memory.'],
   ]);
-  expect(plain(lines[0]?.detail)).toContain(' · readahead 8× · 4 MiB by other programs');
+  expect(plain(lines[0]?.detail)).toContain(' · readahead 8× · 4 MiB read by other programs');
   expect(verdictLines(null)).toEqual([]);
 });
 

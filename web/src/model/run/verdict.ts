@@ -111,13 +111,14 @@ const LOCATIONS: Record<string, string> = {
 };
 
 /** Text for each modifier, including its factor or bytes. */
-const MODIFIERS: Record<ModifierKind, (modifier: Modifier) => string> = {
+const MODIFIERS: Record<ModifierKind, (modifier: Modifier, direction: Direction) => string> = {
   readahead: ({ factor }) => `readahead ${times(factor)}`,
   merged: ({ factor }) => `merged ${times(factor)}`,
   split: ({ factor }) => `split ${times(factor)}`,
   amplified: ({ factor }) => `amplified ${times(factor)}`,
   deferred: (modifier) => `${size(modifier.bytes)} went only to memory`,
-  foreign: (modifier) => `${size(modifier.bytes)} by other programs`,
+  foreign: (modifier, direction) =>
+    `${size(modifier.bytes)} ${direction === 'read' ? 'read' : 'written'} by other programs`,
 };
 
 const times = (factor: number | null | undefined) =>
@@ -126,8 +127,10 @@ const times = (factor: number | null | undefined) =>
 const size = (count: number | null | undefined) =>
   typeof count === 'number' ? text(bytes(count)) : '';
 
+type Direction = 'read' | 'write';
+
 export interface VerdictLine extends Badge {
-  direction: 'read' | 'write';
+  direction: Direction;
   sentence: string;
   /**
    * Shares and modifiers as text. Empty if a single layer served all I/Os and there are no
@@ -146,13 +149,13 @@ export const verdictLines = (verdicts: Verdicts | null | undefined): VerdictLine
       layer,
       direction,
       sentence: verdict.sentence,
-      detail: [sharesText(verdict), ...modifiersOf(verdict)].filter(Boolean).join(' · '),
+      detail: [sharesText(verdict), ...modifiersOf(verdict, direction)].filter(Boolean).join(' · '),
       proof: verdict.proof,
     };
   });
 
-const modifiersOf = ({ modifiers = [] }: Verdict) =>
-  modifiers.map((modifier) => MODIFIERS[modifier.kind](modifier).trim());
+const modifiersOf = ({ modifiers = [] }: Verdict, direction: Direction) =>
+  modifiers.map((modifier) => MODIFIERS[modifier.kind](modifier, direction).trim());
 
 /** Smaller uncertainties are not shown. */
 const MIN_UNCERTAINTY = 0.0005;
