@@ -97,7 +97,7 @@ const MEASURED: &[Difference] = &[
         applies: |_, job| {
             sync_interval(job) > 0 && job.ring.ioengine.has_ring() && job.in_flight() > 1
         },
-        sentence: "A sync is issued once; with io_uring and several I/Os in flight, fio issues syncs until the first one completes.",
+        sentence: "Each sync is issued once; with io_uring and several I/Os in flight, fio issues syncs until the first one completes.",
     },
     Difference {
         option: "bs",
