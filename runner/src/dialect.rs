@@ -360,8 +360,9 @@ fn finish(dialect: Dialect, steps: &[Step<'_>], continues: bool, mut notes: Note
         let remedy = "Paste a fio job file, or fio or diskspd commands.";
         notes.error(&(0..0), None, NoteText::new("no_jobs", sentence, remedy));
     }
-    let mut document =
-        (!steps.is_empty() && !notes.has_errors()).then(|| document(steps, continues));
+    // Without the answers, values are incomplete.
+    let is_complete = !steps.is_empty() && !notes.has_errors() && !notes.has_questions();
+    let mut document = is_complete.then(|| document(steps, continues));
     if let Some(problems) = document.as_ref().map(problems) {
         report_problems(problems, &mut notes);
         document = document.filter(|_| !notes.has_errors());
@@ -369,7 +370,7 @@ fn finish(dialect: Dialect, steps: &[Step<'_>], continues: bool, mut notes: Note
     let (notes, questions) = notes.finish();
     Import {
         dialect,
-        document: document.filter(|_| questions.is_empty()),
+        document,
         notes,
         questions,
     }

@@ -134,6 +134,10 @@ impl<'a> Notes<'a> {
         self.errors > 0
     }
 
+    pub(crate) fn has_questions(&self) -> bool {
+        !self.questions.is_empty()
+    }
+
     /// Whether there are so many errors that the rest of the text need not be read.
     pub(crate) fn is_full(&self) -> bool {
         self.errors >= MAX_ERRORS

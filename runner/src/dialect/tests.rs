@@ -231,6 +231,19 @@ fn fields_are_described_by_their_lines() {
 }
 
 #[test]
+fn unset_variables_are_only_asked_for() {
+    let import = imported("[j]\nioengine=null\nsize=${SIZE}", &[]);
+    assert_eq!(import.document, None);
+    assert_eq!(import.questions.len(), 1);
+    let mut notes = import.notes.iter();
+    assert!(
+        notes.all(|note| note.severity != ImportSeverity::Error),
+        "{:?}",
+        import.notes
+    );
+}
+
+#[test]
 fn notes_on_variables_omit_their_values() {
     let import = imported("[j]\nfilename=${X}/f", &[("X", "/srv/secret")]);
     let mut notes = import.notes.iter();

@@ -110,7 +110,8 @@ impl History {
             self.acknowledged.len(),
             self.starts.len()
         );
-        assert!(self.acknowledged.len() > cuts && !self.starts.is_empty());
+        // On a busy host, the power may be cut before a boot's first run.
+        assert!(!self.acknowledged.is_empty() && !self.starts.is_empty());
     }
 }
 
