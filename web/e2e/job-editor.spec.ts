@@ -62,6 +62,7 @@ test('explains the option at the cursor and under the pointer', async ({
   signedIn: page,
   server,
 }) => {
+  test.setTimeout(120_000);
   const { text, list } = await open(page, server.url);
   await expect(text).toHaveAccessibleDescription(/Ctrl\+Space/);
   await page.keyboard.type('ramp_time=2s');
