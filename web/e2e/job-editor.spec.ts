@@ -62,8 +62,7 @@ test('explains the option at the cursor and under the pointer', async ({
   signedIn: page,
   server,
 }) => {
-  test.setTimeout(120_000);
-  const { text, list } = await open(page, server.url);
+  const { text } = await open(page, server.url);
   await expect(text).toHaveAccessibleDescription(/Ctrl\+Space/);
   await page.keyboard.type('ramp_time=2s');
   await expect(text).toHaveAccessibleDescription(/Warm-up time.*Type time \(s\).*Default 0/);
@@ -76,7 +75,11 @@ test('explains the option at the cursor and under the pointer', async ({
   await text.hover({ position: { x: 30, y: 9 + 3 * 20 + 10 } });
   await expect(tooltip).toContainText('size');
   await checkLayouts(page, 'job editor', '.job-editor');
+});
 
+test('completion and help fit in all widths and themes', async ({ signedIn: page, server }) => {
+  const { text, list } = await open(page, server.url);
+  const tooltip = page.getByRole('tooltip');
   for (const width of [390, 1440]) {
     await page.setViewportSize({ width, height: 900 });
     for (const colorScheme of ['dark', 'light'] as const) {

@@ -124,6 +124,8 @@ impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let (status, code) = self.status_and_code();
         let code = code.to_owned();
+        // A retry cannot succeed until the database is restored.
+        let may_recover = !matches!(self, Self::Operation(Error::Store(StoreFault::Damaged(_))));
         let mut errors = Vec::new();
         let detail = match self {
             Self::Request { detail, .. } => detail,
@@ -136,7 +138,7 @@ impl IntoResponse for ApiError {
                 detail
             }
         };
-        let headers = headers(status, &code);
+        let headers = headers(status, may_recover);
         let body = ProblemDetails {
             kind: format!("about:blank#{code}"),
             title: status.canonical_reason().unwrap_or("Error"),
@@ -154,18 +156,18 @@ fn log_internal_error(error: &anyhow::Error) -> String {
     "Internal server error. See the server log for details.".into()
 }
 
-fn headers(status: StatusCode, code: &str) -> HeaderMap {
+fn headers(status: StatusCode, may_recover: bool) -> HeaderMap {
     let problem_json = HeaderValue::from_static("application/problem+json");
     let mut headers = HeaderMap::from_iter([(header::CONTENT_TYPE, problem_json)]);
     match status {
-        // A damaged database does not recover by itself.
-        _ if code == "store_damaged" => {}
         StatusCode::UNAUTHORIZED => {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         StatusCode::TOO_MANY_REQUESTS
         | StatusCode::SERVICE_UNAVAILABLE
-        | StatusCode::INSUFFICIENT_STORAGE => {
+        | StatusCode::INSUFFICIENT_STORAGE
+            if may_recover =>
+        {
             headers.insert(header::RETRY_AFTER, RETRY_AFTER);
         }
         _ => {}

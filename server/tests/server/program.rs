@@ -15,7 +15,7 @@ use tokio::{
 };
 
 /// Timeout for each wait.
-pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A running server.
 pub(crate) struct Program {
