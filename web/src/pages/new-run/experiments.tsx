@@ -8,6 +8,7 @@ import { problemText } from '../../api/problem';
 import { experimentsQuery, studiesQuery, studyPlanQuery } from '../../api/queries';
 import { startStudy } from '../../api/start';
 import { studyCostText } from '../../model/job/plan-summary';
+import { scalingText } from '../../model/study/scaling';
 import { NamedRows } from '../../ui/named-rows';
 import { Card } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
@@ -76,6 +77,7 @@ function ExperimentCard({ study, last }: ExperimentCardProps) {
 
 function ExperimentDetails({ study }: { study: StudyDefinition }) {
   const { data: plan, error } = useQuery(studyPlanQuery(study));
+  const scaling = plan && scalingText(plan.scaled);
   return (
     <div className="stack">
       <p>{study.about}</p>
@@ -87,8 +89,8 @@ function ExperimentDetails({ study }: { study: StudyDefinition }) {
         ))}
       </ol>
       <ProblemNotice error={error} />
-      {plan && <p>{[studyCostText(plan), plan.scaled.sentence].join(' ')}</p>}
-      {plan?.scaled.note && <p className="mute">{plan.scaled.note}</p>}
+      {plan && <p>{studyCostText(plan)}</p>}
+      {scaling && <p className="mute">{scaling}</p>}
       {plan?.problems.map((problem) => (
         <p key={problem.field ?? problem.detail} className="error">
           {problemText(problem)}

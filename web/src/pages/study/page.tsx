@@ -8,6 +8,7 @@ import { studyQuery } from '../../api/queries';
 import { Overlays } from '../../charts/overlays';
 import { plural } from '../../model/format/numbers';
 import { hasGroups, isSummarized, STUDY_STATUS } from '../../model/study/rows';
+import { scalingText } from '../../model/study/scaling';
 import { isValidNumber, NotLoaded } from '../../ui/not-loaded';
 import { Card, Notice, Page } from '../../ui/parts';
 import { StudyAnswer, useStudyComparison } from './answer';
@@ -43,6 +44,7 @@ function StudyView({ study }: { study: Study }) {
   const { number, name, about, missed_by_author, reason, scaled, leftover_files, steps, repeats } =
     study;
   const comparison = useStudyComparison(study);
+  const scaling = scalingText(scaled);
   const labelOf = useCallback(
     (run: number) => {
       const step = steps.find((step) => step.run?.number === run);
@@ -83,14 +85,10 @@ function StudyView({ study }: { study: Study }) {
           {comparison && <Overlays comparison={comparison} runLabel={labelOf} />}
         </>
       )}
-      <p className="mute small">{scaledText(scaled)}</p>
+      {scaling && <p className="mute small">{scaling}</p>}
     </Page>
   );
 }
-
-/** Explains how the study was scaled. Empty if it was not scaled. */
-const scaledText = ({ divided_by, requested_bytes, sentence, note }: Study['scaled']) =>
-  [(divided_by > 1 || requested_bytes > 0) && sentence, note].filter(Boolean).join(' ');
 
 /** The table can have a thousand rows, so it is rendered only when expanded. */
 function AllRuns({ study }: { study: Study }) {
