@@ -18,6 +18,7 @@ const comparisonOf = (...classes: VerdictClass[]) =>
       verdict: { read: { class: name }, write: null },
     })),
     answers: [ANSWER],
+    metrics: [],
     comparability: { level: 'with_differences', sentence: FACT, reasons: [], rerun: null },
     setting_differences: [],
   }) as unknown as Comparison;

@@ -1,6 +1,7 @@
 // Summary of a comparison: whether the groups are comparable, each group's result in one sentence,
 // and the recommended next step.
 import type { ComparabilityLevel, Comparison } from '../../api';
+import { answerContent } from '../../charts/answer-content';
 import { hasDirectRun } from '../../model/compare/direct-run';
 import { areSingleRuns } from '../../model/compare/metrics';
 import { hasDifferentLayers } from '../../model/compare/scope';
@@ -20,14 +21,14 @@ export function Answer({ comparison }: { comparison: Comparison }) {
   const isLayerFirst = hasDifferentLayers(comparison);
   const canRepeat = areSingleRuns(comparison) && comparison.groups.length === 2;
   const hasBetterStep = isLayerFirst || Boolean(comparison.comparability.rerun);
-  const [first, ...others] = comparison.answers;
+  const { title, detail } = answerContent(comparison);
   return (
     <>
       {isLayerFirst && <ComparabilityNotice comparison={comparison} />}
       {isComparable && (
         <Notice
-          title={first}
-          detail={[...new Set(others)].map((answer) => <p key={answer}>{answer}</p>)}
+          title={title}
+          detail={detail}
           actions={canRepeat && <RepeatButtons runs={comparison.runs} isPrimary={!hasBetterStep} />}
         />
       )}

@@ -1,6 +1,7 @@
 // Summary of a repeated study in sentences, based on the runs that have finished so far.
 import { useQuery } from '@tanstack/react-query';
 import type { Comparison, Study } from '../../api';
+import { answerContent } from '../../charts/answer-content';
 import { MIN_RUNS } from '../../model/compare/run-numbers';
 import { hasDifferentLayers } from '../../model/compare/scope';
 import { comparableRuns, countSteps, hasGroups, isSummarized } from '../../model/study/rows';
@@ -24,14 +25,18 @@ export function useStudyComparison(study: Study): Comparison | undefined {
 
 /** If different layers served the steps, this fact precedes the answers. */
 export function StudyAnswer({ comparison }: { comparison: Comparison }) {
-  const { answers, comparability } = comparison;
-  const hasLayers = hasDifferentLayers(comparison);
-  const [first, ...others] = hasLayers ? [comparability.sentence, ...answers] : answers;
+  const { title, detail } = answerContent(comparison);
+  if (!hasDifferentLayers(comparison)) return <Notice title={title} detail={detail} />;
   return (
     <Notice
-      tone={hasLayers ? 'cache' : null}
-      title={first}
-      detail={[...new Set(others)].map((answer) => <p key={answer}>{answer}</p>)}
+      tone="cache"
+      title={comparison.comparability.sentence}
+      detail={
+        <>
+          <p>{title}</p>
+          {detail}
+        </>
+      }
     />
   );
 }
