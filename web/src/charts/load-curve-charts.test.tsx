@@ -15,6 +15,11 @@ vi.mock('react-chartjs-2', () => ({
   },
 }));
 
+const plugin = vi.hoisted(() => ({ load: vi.fn(async () => null) }));
+vi.mock('./plugins', () => ({
+  annotations: { get: () => null, subscribe: () => () => undefined, load: plugin.load },
+}));
+
 const point = (offered: number, kind: PointClass): LoadPoint => ({
   step: 1,
   offered,
@@ -46,4 +51,19 @@ it('distinguishes overloaded rates from sustained ones by shape and color', () =
   for (const label of ['Sustained', 'Overloaded', 'Disturbed'])
     expect(screen.getByText(label)).toBeVisible();
   expect(screen.queryByText('Too short')).not.toBeInTheDocument();
+});
+
+it('loads the plugin that draws the range of the saturation point', () => {
+  const show = (range: object) =>
+    render(
+      <MantineProvider env="test">
+        <LoadCurveCharts
+          results={{ points: [point(400, 'sustained')], ...range } as unknown as LoadCurveResults}
+        />
+      </MantineProvider>,
+    );
+  show({});
+  expect(plugin.load).not.toHaveBeenCalled();
+  show({ saturation: 400, upper: 800 });
+  expect(plugin.load).toHaveBeenCalled();
 });

@@ -6,18 +6,23 @@ import type { LoadCurveResults } from '../api';
 import { formatValue } from '../model/compare/metrics';
 import { dashPattern, lineStyle, type PointMark } from '../model/series/line-style';
 import {
+  achievedLine,
   achievedPoints,
   CURVE_LATENCIES,
   earlyPoints,
   latencyLine,
+  latencyPoints,
 } from '../model/study/load-curve';
+import { useOnDemand } from '../ui/on-demand';
 import { COMMON, token, valueAxis } from './chart-js';
 import { PlotCard } from './plot-card';
+import { annotations } from './plugins';
 
 type XY = { x: number; y: number };
 
 export default function LoadCurveCharts({ results }: { results: LoadCurveResults }) {
   const scheme = useComputedColorScheme();
+  useOnDemand(annotations, results.saturation != null);
   return (
     <div className="charts two-by-two" key={scheme}>
       {latencyLine(results, 'lat_p50_ns').length > 0 && <LatencyChart results={results} />}
@@ -26,7 +31,7 @@ export default function LoadCurveCharts({ results }: { results: LoadCurveResults
   );
 }
 
-const dataset = (label: string, data: XY[], index: number) => {
+const lineOf = (label: string, data: XY[], index: number) => {
   const { color, dash } = lineStyle(index);
   return {
     label,
@@ -35,7 +40,7 @@ const dataset = (label: string, data: XY[], index: number) => {
     backgroundColor: token(color),
     borderDash: dashPattern(dash),
     borderWidth: 2,
-    pointRadius: 3,
+    pointRadius: 0,
   };
 };
 
@@ -55,9 +60,17 @@ function bracket({ saturation, upper }: LoadCurveResults) {
 
 function LatencyChart({ results }: { results: LoadCurveResults }) {
   const data: ChartData<'line', XY[]> = {
-    datasets: CURVE_LATENCIES.map(({ name, label }, index) =>
-      dataset(label, latencyLine(results, name), index),
-    ),
+    // A point for each run. The lines connect the medians of each rate's runs.
+    datasets: [
+      ...CURVE_LATENCIES.map(({ name, label }, index) =>
+        lineOf(label, latencyLine(results, name), index),
+      ),
+      ...CURVE_LATENCIES.map(({ name, label }, index) => ({
+        ...lineOf(`${label} runs`, latencyPoints(results, name), index),
+        showLine: false,
+        pointRadius: 3,
+      })),
+    ],
   };
   const title = 'Latency from the intended start vs. achieved IOPS (log)';
   return (
@@ -106,7 +119,7 @@ const pointsOf = ({ label, color, point }: PointStyle, data: XY[]) => ({
 const EQUAL = { label: 'Achieved = offered', color: 'run-gray', dash: 'dotted' } as const;
 
 function AchievedChart({ results }: { results: LoadCurveResults }) {
-  const all = achievedPoints(results, 'sustained', 'uncertain', 'overloaded');
+  const line = achievedLine(results, 'sustained', 'uncertain', 'overloaded');
   const most = Math.max(0, ...results.points.map(({ offered }) => offered));
   const equal = [
     { x: 0, y: 0 },
@@ -116,14 +129,14 @@ function AchievedChart({ results }: { results: LoadCurveResults }) {
     ...CLASS_POINTS.map((style) => ({ style, points: achievedPoints(results, style.name) })),
     { style: EARLY, points: earlyPoints(results) },
   ].filter(({ points }) => points.length > 0);
-  const line = { borderDash: [], borderWidth: 1.6, pointRadius: 0 };
+  const thin = { borderDash: [], borderWidth: 1.6, pointRadius: 0 };
   const data: ChartData<'line', XY[]> = {
     // The first datasets are drawn on top.
     datasets: [
       ...classes.map(({ style, points }) => pointsOf(style, points)).reverse(),
-      { ...line, label: 'Achieved', data: all, borderColor: token('run-ink') },
+      { ...thin, label: 'Achieved', data: line, borderColor: token('run-ink') },
       {
-        ...line,
+        ...thin,
         label: EQUAL.label,
         data: equal,
         borderColor: token(EQUAL.color),

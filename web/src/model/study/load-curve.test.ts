@@ -1,13 +1,18 @@
 import { expect, it } from 'vitest';
 import type { LoadPoint, PointClass } from '../../api';
 import {
+  achievedLine,
   achievedPoints,
+  byRate,
   classText,
   curveCsv,
   earlyPoints,
   latencyLine,
+  latencyPoints,
   latencyText,
   reasonText,
+  repeatedRates,
+  repeatText,
 } from './load-curve';
 
 const point = (offered: number, kind: PointClass, p99: number | null): LoadPoint => ({
@@ -85,4 +90,35 @@ it('shows why a full-length run is not sustained', () => {
   expect(reasonText(point(20, 'disturbed', null))).toMatch(/not steadily/);
   expect(reasonText({ ...point(20, 'sustained', null), disturbance })).toBeUndefined();
   expect(reasonText({ ...full, disturbance })).toMatch(/^The backlog grew from 3/);
+});
+
+it('numbers the runs of repeated rates', () => {
+  const points = [point(200, 'overloaded', 4e6), point(100, 'sustained', 1e6)];
+  const repeated = { points: [...points, point(200, 'overloaded', 6e6)] };
+  expect(
+    byRate(repeated).map((other) => [other.offered, other.lat_p99_ns, repeatText(other)]),
+  ).toEqual([
+    [100, 1e6, ''],
+    [200, 4e6, 'run 1 of 2'],
+    [200, 6e6, 'run 2 of 2'],
+  ]);
+  expect(repeatedRates(repeated)).toBe('Repeated: 200 IOPS (2 runs).');
+  expect(repeatedRates({ points })).toBe('');
+});
+
+it('draws lines through the medians of repeated rates', () => {
+  const runs = [1e6, 5e6, 2e6].map((p99, index) => ({
+    ...point(100, 'sustained', p99),
+    achieved: 90 + index,
+  }));
+  const repeated = { points: [point(200, 'sustained', 8e6), ...runs] };
+  expect(latencyPoints(repeated, 'lat_p99_ns')).toHaveLength(4);
+  expect(latencyLine(repeated, 'lat_p99_ns')).toEqual([
+    { x: 91, y: 2e6 },
+    { x: 180, y: 8e6 },
+  ]);
+  expect(achievedLine(repeated, 'sustained')).toEqual([
+    { x: 100, y: 91 },
+    { x: 200, y: 180 },
+  ]);
 });

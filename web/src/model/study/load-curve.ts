@@ -47,6 +47,36 @@ export const CURVE_LATENCIES: readonly { name: CurveLatency; label: string }[] =
   { name: 'lat_p999_ns', label: 'p99.9' },
 ];
 
+/** A run at a rate. A rate that was overloaded is repeated. */
+export interface RatePoint extends LoadPoint {
+  /** Number of the run among the runs at this rate, in the order of the runs. */
+  repeat: number;
+  /** Number of runs at this rate. */
+  repeats: number;
+}
+
+/** The points by rate, then in the order of the runs. */
+export function byRate({ points }: Points): RatePoint[] {
+  const runsAt = (rate: number) => points.filter(({ offered }) => offered === rate);
+  return points
+    .map((point) => {
+      const runs = runsAt(point.offered);
+      return { ...point, repeat: runs.indexOf(point) + 1, repeats: runs.length };
+    })
+    .toSorted((a, b) => a.offered - b.offered || a.repeat - b.repeat);
+}
+
+/** For example, `run 2 of 3`. Empty if the rate has a single run. */
+export const repeatText = ({ repeat, repeats }: Pick<RatePoint, 'repeat' | 'repeats'>): string =>
+  repeats > 1 ? `run ${repeat} of ${repeats}` : '';
+
+/** For example, `Repeated: 2,000 IOPS (3 runs).` Empty if there are none. */
+export function repeatedRates(results: Points): string {
+  const repeated = byRate(results).filter(({ repeat, repeats }) => repeat === 1 && repeats > 1);
+  const texts = repeated.map(({ offered, repeats }) => `${count(offered)} IOPS (${repeats} runs)`);
+  return texts.length > 0 ? `Repeated: ${texts.join(', ')}.` : '';
+}
+
 type Points = Pick<LoadCurveResults, 'points'>;
 interface Coordinates {
   x: number;
@@ -58,13 +88,36 @@ const ofClass = ({ points }: Points, ...classes: PointClass[]): LoadPoint[] =>
   points.filter((point) => classes.includes(point.class)).toSorted((a, b) => a.offered - b.offered);
 
 /**
- * A latency over achieved IOPS, for sustained rates only. The latencies of other rates are lower
+ * A latency over achieved IOPS, for sustained runs only. The latencies of other runs are lower
  * bounds or were disturbed.
  */
-export const latencyLine = (results: Points, name: CurveLatency): Coordinates[] =>
+export const latencyPoints = (results: Points, name: CurveLatency): Coordinates[] =>
   ofClass(results, 'sustained').flatMap(({ achieved, [name]: ns }) =>
     achieved == null || ns == null ? [] : [{ x: achieved, y: ns }],
   );
+
+/** A line through the medians of each rate's sustained runs. */
+export const latencyLine = (results: Points, name: CurveLatency): Coordinates[] =>
+  medianLine(results, (runs) => latencyPoints(runs, name));
+
+/** A line through the medians of each rate's runs in the given classes. */
+export const achievedLine = (results: Points, ...classes: PointClass[]): Coordinates[] =>
+  medianLine(results, (runs) => achievedPoints(runs, ...classes));
+
+function medianLine({ points }: Points, pointsOf: (runs: Points) => Coordinates[]): Coordinates[] {
+  const rates = [...new Set(points.map(({ offered }) => offered))].sort((a, b) => a - b);
+  return rates.flatMap((rate) => {
+    const drawn = pointsOf({ points: points.filter(({ offered }) => offered === rate) });
+    if (drawn.length === 0) return [];
+    return [{ x: median(drawn.map(({ x }) => x)), y: median(drawn.map(({ y }) => y)) }];
+  });
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = (sorted.length - 1) / 2;
+  return ((sorted[Math.floor(middle)] ?? 0) + (sorted[Math.ceil(middle)] ?? 0)) / 2;
+}
 
 /** Achieved over offered IOPS. */
 export const achievedPoints = (results: Points, ...classes: PointClass[]): Coordinates[] =>

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Published, RunSummary, StudyStep, UntilDecided } from '../../api';
+import type { Published, RunSummary, Study, StudyStep, UntilDecided } from '../../api';
 import {
   comparableRuns,
   hasGroups,
@@ -124,8 +124,8 @@ it('numbers repeats and compares them as groups', () => {
   });
   const rows = (repeats: number) => stepRows(repeated(repeats, 2)).map(({ repeat }) => repeat);
   expect([rows(1), rows(3)]).toEqual([
-    [null, null],
-    [1, 1],
+    ['', ''],
+    ['repeat 1', 'repeat 1'],
   ]);
   expect(hasGroups(repeated(1, 2))).toBe(false);
   expect(hasGroups(repeated(5, 1))).toBe(false);
@@ -147,8 +147,18 @@ it('sorts repeats, which run in random order', () => {
   const steps = [step(2), { ...step(1), repeat: 2 }, step(1)];
   const rows = stepRows({ steps, repeats: 2 });
   expect(rows.map(({ step, repeat }) => [step, repeat])).toEqual([
-    [1, 1],
-    [1, 2],
-    [2, 1],
+    [1, 'repeat 1'],
+    [1, 'repeat 2'],
+    [2, 'repeat 1'],
   ]);
+});
+
+it('numbers the runs of a repeated rate in a load curve', () => {
+  const names = ['1000 IOPS', '2000 IOPS', '2000 IOPS'];
+  const rows = stepRows({
+    steps: names.map((name, index) => step(index + 1, { name })),
+    repeats: 1,
+    procedure: { kind: 'load_curve' } as Study['procedure'],
+  });
+  expect(rows.map(({ repeat }) => repeat)).toEqual(['', 'run 1 of 2', 'run 2 of 2']);
 });

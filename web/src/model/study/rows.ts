@@ -21,8 +21,8 @@ export const isStudyActive = (status: StudyStatus): boolean =>
 
 export interface StepRow {
   step: number;
-  /** Number of the repeat; null if steps are not repeated. */
-  repeat: number | null;
+  /** For example, `repeat 2`; empty if the step is not repeated. */
+  repeat: string;
   name: string;
   note: string;
   /** Number of the run; null if it was deleted. */
@@ -44,17 +44,32 @@ export function stepRows({
   steps,
   published,
   repeats,
-}: Pick<Study, 'steps' | 'published' | 'repeats'>): StepRow[] {
+  procedure,
+}: Pick<Study, 'steps' | 'published' | 'repeats' | 'procedure'>): StepRow[] {
   const rows = published?.rows ?? [];
   const blank = (published?.columns ?? []).map(() => '');
   const numbers = new Set(steps.map(({ step }) => step));
   return [
     ...steps.toSorted(inOrder).map((step) => ({
       ...rowOf(step, rows.find((row) => row.step === step.step)?.cells ?? blank),
-      repeat: repeats > 1 ? step.repeat : null,
+      repeat:
+        procedure?.kind === 'load_curve'
+          ? sameNameText(step, steps)
+          : repeats > 1
+            ? `repeat ${step.repeat}`
+            : '',
     })),
     ...rows.filter(({ step }) => !numbers.has(step ?? -1)).map(({ cells }) => publishedRow(cells)),
   ];
+}
+
+/** A load curve repeats a rate as another step with the same name. For example, `run 2 of 3`. */
+function sameNameText({ step, name }: StudyStep, steps: readonly StudyStep[]): string {
+  const numbers = steps
+    .filter((other) => other.name === name)
+    .map((other) => other.step)
+    .sort((a, b) => a - b);
+  return numbers.length > 1 ? `run ${numbers.indexOf(step) + 1} of ${numbers.length}` : '';
 }
 
 /** Sorts by step and repeat, because repeats run in random order. */
@@ -92,7 +107,7 @@ function rowOf(
 ): StepRow {
   return {
     step,
-    repeat: null,
+    repeat: '',
     name,
     note: [note, retryText(failed_run)].filter(Boolean).join(' '),
     run: run?.number ?? null,
@@ -123,7 +138,7 @@ function statusText(run: StudyStep['run']): string {
 function publishedRow(published: string[]): StepRow {
   return {
     step: 0,
-    repeat: null,
+    repeat: '',
     name: published[0] ?? '',
     note: 'Published figure with no corresponding step.',
     run: null,

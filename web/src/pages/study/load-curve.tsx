@@ -2,14 +2,18 @@
 // a table.
 import { Button } from '@mantine/core';
 import { lazy, Suspense } from 'react';
-import type { LoadCurveResults, LoadPoint, Study } from '../../api';
-import { formatValue } from '../../model/compare/metrics';
+import type { LoadCurveResults, Study } from '../../api';
+import { count } from '../../model/format/numbers';
 import {
+  byRate,
   CURVE_LATENCIES,
   classText,
   curveCsv,
   latencyText,
+  type RatePoint,
   reasonText,
+  repeatedRates,
+  repeatText,
 } from '../../model/study/load-curve';
 import { copyText } from '../../ui/clipboard';
 import { NamedRows } from '../../ui/named-rows';
@@ -30,7 +34,7 @@ interface LoadCurveProps {
 
 export function LoadCurve({ results, study }: LoadCurveProps) {
   const { points, sentence, probe_iops: probe, not_run } = results;
-  const iops = (value: number) => `${formatValue(value, '1/s')} IOPS`;
+  const repeated = repeatedRates(results);
   return (
     <>
       <Notice
@@ -38,6 +42,7 @@ export function LoadCurve({ results, study }: LoadCurveProps) {
         title={sentence}
         detail={[
           probe != null && `Probe without a rate limit: ${iops(probe)}.`,
+          repeated,
           not_run.length > 0 && `Not run: ${not_run.map(iops).join(', ')}.`,
           'Latencies are measured from the intended start.',
           results.warning,
@@ -62,11 +67,11 @@ export function LoadCurve({ results, study }: LoadCurveProps) {
             label="Rates"
             corner="Offered IOPS"
             headers={HEADERS}
-            rows={byRate(points).map((point) => ({
+            rows={byRate(results).map((point) => ({
               key: String(point.step),
               name: <OfferedRate point={point} study={study} />,
               cells: [
-                formatValue(point.achieved ?? null, '1/s'),
+                count(point.achieved),
                 ...CURVE_LATENCIES.map(({ name }) => latencyText(point, name)),
                 <div key="class" className="result">
                   {classText(point)}
@@ -81,10 +86,17 @@ export function LoadCurve({ results, study }: LoadCurveProps) {
   );
 }
 
-const byRate = (points: readonly LoadPoint[]) => points.toSorted((a, b) => a.offered - b.offered);
+const iops = (value: number) => `${count(value)} IOPS`;
 
-function OfferedRate({ point: { step, offered }, study }: { point: LoadPoint; study: Study }) {
-  const text = formatValue(offered, '1/s');
-  const run = study.steps.find((other) => other.step === step)?.run;
-  return run ? <RunLink n={run.number}>{text}</RunLink> : text;
+/** All digits, because rates can be close to each other. */
+function OfferedRate({ point, study }: { point: RatePoint; study: Study }) {
+  const text = count(point.offered);
+  const repeat = repeatText(point);
+  const run = study.steps.find(({ step }) => step === point.step)?.run;
+  return (
+    <>
+      {run ? <RunLink n={run.number}>{text}</RunLink> : text}
+      {repeat && <div className="mute small">{repeat}</div>}
+    </>
+  );
 }

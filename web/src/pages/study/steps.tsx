@@ -51,7 +51,7 @@ export function Steps({ study }: { study: Study }) {
 
 function StepName({ step, repeat, name, note, run }: StepRow) {
   const numbered = step > 0 ? `${step} · ${name}` : name;
-  const title = repeat === null ? numbered : `${numbered} · repeat ${repeat}`;
+  const title = [numbered, repeat].filter(Boolean).join(' · ');
   return (
     <div className="step-name">
       {run === null ? title : <RunLink n={run}>{title}</RunLink>}
