@@ -1,11 +1,11 @@
 import { Link } from '@tanstack/react-router';
-import { screen, waitFor } from '@testing-library/react';
+import { render, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it, vi } from 'vitest';
 import { ErrorResponse, serve, showPage } from '../test-page';
 import { NotFound } from './fallbacks';
 import { restoreFocus } from './focus';
-import { useKeys } from './keys';
+import { allKeys, useKeys } from './keys';
 import { readSearch, writeSearch } from './search';
 import { parseSecret, SignIn } from './sign-in';
 
@@ -95,6 +95,19 @@ describe('keyboard shortcuts', () => {
     expect(help).toHaveBeenCalledTimes(3);
     expect(router.state.location.pathname).toBe('/');
   });
+});
+
+it('lists the shortcuts of the page instead of others with the same key', () => {
+  render(
+    <>
+      <button type="button" data-key="x" data-action="Cancel the run" />
+      <input data-key="/" />
+    </>,
+  );
+  const keys = allKeys();
+  expect(keys.filter(([key]) => key === 'x')).toEqual([['x', 'Cancel the run']]);
+  expect(keys).toContainEqual(['/', 'Filter runs']);
+  expect(keys).toContainEqual(['g e', 'Go to schedules']);
 });
 
 it('shows a page for unknown addresses', async () => {

@@ -2,9 +2,10 @@
 // field. `data-action` is the description in the help. All other shortcuts open a page or the help.
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
+import type { PAGES } from './pages';
 
 /** Shortcuts that the help lists on every page. Some work only in the run list. */
-export const KEYS = [
+const KEYS = [
   ['n', 'Create a run'],
   ['Ctrl K', 'Open the command palette'],
   ['/', 'Filter runs'],
@@ -15,24 +16,27 @@ export const KEYS = [
   ['g s', 'Go to studies'],
   ['g c', 'Go to comparison'],
   ['g t', 'Go to trends'],
+  ['g e', 'Go to schedules'],
   ['g d', 'Go to devices'],
+  ['g ,', 'Go to settings'],
   ['?', 'Show this help'],
   ['Esc', 'Close the dialog, or leave the field'],
 ] as const;
 
-const ROUTES: Record<string, '/new' | '/runs' | '/studies' | '/compare' | '/trends' | '/devices'> =
-  {
-    n: '/new',
-    '/': '/runs',
-    c: '/compare',
-    'g n': '/new',
-    'g h': '/runs',
-    'g r': '/runs',
-    'g s': '/studies',
-    'g c': '/compare',
-    'g t': '/trends',
-    'g d': '/devices',
-  };
+const ROUTES: Record<string, (typeof PAGES)[number]['to']> = {
+  n: '/new',
+  '/': '/runs',
+  c: '/compare',
+  'g n': '/new',
+  'g h': '/runs',
+  'g r': '/runs',
+  'g s': '/studies',
+  'g c': '/compare',
+  'g t': '/trends',
+  'g e': '/schedules',
+  'g d': '/devices',
+  'g ,': '/settings',
+};
 /** Time limit for the key that follows `g`. */
 const SEQUENCE_MS = 1200;
 
@@ -78,11 +82,13 @@ function activate(keys: string): boolean {
   return true;
 }
 
-/** Shortcuts on the current page. */
-export function pageKeys(): [key: string, action: string][] {
+/** All shortcuts. Those of the current page replace shortcuts with the same key. */
+export function allKeys(): [keys: string, action: string][] {
   const elements = [...document.querySelectorAll<HTMLElement>('[data-key]')];
-  return elements.map(({ dataset, textContent }) => [
+  const ofPage = elements.map(({ dataset, textContent }): [string, string] => [
     dataset.key ?? '',
     dataset.action ?? textContent ?? '',
   ]);
+  const described = ofPage.filter(([, action]) => action !== '');
+  return [...new Map([...KEYS, ...described, ['Ctrl Enter', 'Start the run or study']])];
 }
