@@ -11,6 +11,7 @@ import {
   type WebhookRequest,
 } from '../../api';
 import { invalidateWebhooks } from '../../api/queries';
+import { copyText } from '../../ui/clipboard';
 import { notifyError } from '../../ui/notify';
 
 export const EVENTS: { value: WebhookEvent; label: string }[] = [
@@ -68,8 +69,20 @@ export function WebhookForm({ webhook, close }: { webhook?: Webhook; close: () =
         className="wide"
         classNames={{ input: 'mono' }}
         label="Secret"
-        description="Copy it to the receiver now. It will not be shown again."
+        description={secret && 'Copy it to the receiver now. It will not be shown again.'}
         inputWrapperOrder={['label', 'input', 'description']}
+        rightSection={
+          secret && (
+            <Button
+              size="compact-sm"
+              aria-label="Copy secret"
+              onClick={() => void copyText('Secret', secret)}
+            >
+              Copy
+            </Button>
+          )
+        }
+        rightSectionWidth={64}
         placeholder={unchanged}
         value={secret}
         onChange={({ currentTarget }) => setSecret(currentTarget.value)}
