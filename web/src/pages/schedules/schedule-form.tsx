@@ -141,6 +141,9 @@ export function ScheduleForm({ schedule, close }: { schedule?: Schedule; close: 
           {schedule ? 'Save' : 'Create schedule'}
         </Button>
         <Button onClick={close}>Cancel</Button>
+        {!draft.document.trim() && (
+          <span className="mute small">Enter the run or study that the schedule starts.</span>
+        )}
       </div>
     </Card>
   );
