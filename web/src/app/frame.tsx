@@ -1,10 +1,11 @@
 // Header with navigation and status, above the current page.
 import { useHotkeys } from '@mantine/hooks';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { HeaderChips } from './chips';
 import './frame.css';
 import { MenuButton } from '../ui/menu-button';
+import { onFirstInteraction } from '../ui/on-demand';
 import { Help } from './help';
 import { useKeys } from './keys';
 import { PAGES } from './pages';
@@ -21,6 +22,24 @@ function usePalette() {
   const [isMounted, setIsMounted] = useState(false);
   useHotkeys(isMounted ? [] : [['mod+K', () => setIsMounted(true)]], []);
   return isMounted;
+}
+
+/** Shows titles on keyboard focus and touch. */
+function useHints() {
+  useEffect(() => {
+    let stop: (() => void) | undefined;
+    let isActive = true;
+    const start = async () => {
+      const { startHints } = await import('../ui/hints');
+      if (isActive) stop = startHints();
+    };
+    const cancel = onFirstInteraction(() => void start().catch(() => undefined));
+    return () => {
+      isActive = false;
+      cancel();
+      stop?.();
+    };
+  }, []);
 }
 
 /** Replaces the navigation on narrow screens, where its links would take several rows. */
@@ -43,6 +62,7 @@ export function Frame() {
   const [help, setHelp] = useState(false);
   useKeys(() => setHelp(true));
   const hasPalette = usePalette();
+  useHints();
   return (
     <>
       <a href="#content" className="skip">

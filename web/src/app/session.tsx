@@ -2,14 +2,18 @@
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { sessionQuery } from '../api/queries';
+import { Hint } from '../ui/hint';
 
 export function ReadOnlyChip() {
   const session = useQuery(sessionQuery);
   if (!session.data?.read_only) return null;
   return (
-    <span className="chip" title="Signed in with the read-only token. Runs cannot be started.">
+    <Hint
+      className="chip"
+      explanation="Signed in with the read-only token. Runs cannot be started."
+    >
       Read-only
-    </span>
+    </Hint>
   );
 }
 
@@ -22,7 +26,7 @@ export function SignOut() {
     location.assign('/login');
   };
   return (
-    <Button variant="default" onClick={signOut} style={{ alignSelf: 'flex-start' }}>
+    <Button variant="default" onClick={signOut} style={{ justifySelf: 'start' }}>
       Sign out
     </Button>
   );

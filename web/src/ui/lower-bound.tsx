@@ -1,4 +1,4 @@
-// A value that may be a lower bound. A tooltip explains this.
+// A value that may be a lower bound. A note next to it, such as below its table, explains the sign.
 
 const EXPLANATION = 'Lower bound: I/Os were still in flight at the end';
 

@@ -28,6 +28,9 @@ export function GroupForm({ search, onCompare }: GroupFormProps) {
             key={index}
             label={`Group ${GROUP_KEYS[index]}`}
             placeholder={index === 0 ? 'tag:before' : 'tag:after'}
+            // The browser explains what is missing.
+            required={index < MIN_RUNS && filled.length < MIN_RUNS}
+            withAsterisk={false}
             value={text}
             onChange={({ currentTarget }) => change(index, currentTarget.value)}
           />
@@ -35,9 +38,7 @@ export function GroupForm({ search, onCompare }: GroupFormProps) {
         {texts.length < GROUP_KEYS.length && (
           <Button onClick={() => setTexts([...texts, ''])}>Add group</Button>
         )}
-        <Button type="submit" disabled={filled.length < MIN_RUNS}>
-          Compare groups
-        </Button>
+        <Button type="submit">Compare groups</Button>
       </form>
       <p className="mute small">
         A group is a list of runs (<code>12,13</code>), the repeats of a step (

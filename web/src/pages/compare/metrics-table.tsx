@@ -21,6 +21,7 @@ import {
 } from '../../model/compare/metrics';
 import { partialValue } from '../../model/compare/partial';
 import { lineStyle } from '../../model/series/line-style';
+import { Hint } from '../../ui/hint';
 import { MaybeLowerBound } from '../../ui/lower-bound';
 import { NamedRows } from '../../ui/named-rows';
 
@@ -75,15 +76,36 @@ export function MetricsTable({ comparison, shown }: MetricsTableProps) {
     ? []
     : ['Change', 'Verdict', <ForestAxis key="axis" scale={scale} />];
   return (
-    <NamedRows
-      className={`metrics ${isSingle ? 'single' : ''} ${groups.length > FEW_GROUPS ? 'many' : ''}`}
-      label="Metrics"
-      corner="Metric"
-      headers={[...headers, ...changeHeaders]}
-      rows={[]}
-      sections={sections}
-    />
+    <>
+      <NamedRows
+        className={`metrics ${isSingle ? 'single' : ''} ${groups.length > FEW_GROUPS ? 'many' : ''}`}
+        label="Metrics"
+        corner="Metric"
+        headers={[...headers, ...changeHeaders]}
+        rows={[]}
+        sections={sections}
+      />
+      <p className="mute small">{signsText(comparison, directions)}</p>
+    </>
   );
+}
+
+/** Explains the signs in the table. */
+function signsText(comparison: Comparison, directions: number): string {
+  const { metrics, runs, threshold_percent } = comparison;
+  const hasPartial = metrics.some((metric) =>
+    runs.some(({ run }) => partialValue(metric, run, directions) !== null),
+  );
+  return [
+    '↑ higher is better, ↓ lower is better.',
+    metrics.some((metric) => metric.threshold_percent !== threshold_percent) &&
+      '± smallest change that matters.',
+    metrics.some(({ at_least }) => at_least.includes(true)) &&
+      '≥ lower bound: I/Os were still in flight at the end.',
+    hasPartial && 'Partial values cover only the time until the run ended and are not compared.',
+  ]
+    .filter(Boolean)
+    .join(' ');
 }
 
 interface ValueProps {
@@ -100,11 +122,7 @@ function Value({ comparison, metric, group, directions, withChange }: ValueProps
   const [only] = runs.length === 1 ? runs.map((run) => comparison.runs[run]) : [];
   const partial = only ? partialValue(metric, only.run, directions) : null;
   if (partial !== null)
-    return (
-      <span className="mute" title="Covers only the time until the run ended; not compared">
-        {formatValue(partial, metric.unit)} (partial)
-      </span>
-    );
+    return <span className="mute">{formatValue(partial, metric.unit)} (partial)</span>;
   const { text, isLowerBound } = valueOfGroup(metric, runs, group);
   return (
     <>
@@ -121,9 +139,9 @@ function changeCells(change: Change | null, scale: ForestScale) {
     <span key="change" className="change-interval">
       {formatChange(percent)} <span className="mute small">{intervalText(change)}</span>
     </span>,
-    <span key="verdict" className={`verdict ${verdict ?? ''}`} title={reason ?? undefined}>
-      {verdict && VERDICTS[verdict]}
-      {reason && <span className="hidden">: {reason}</span>}
+    <span key="verdict" className={`verdict ${verdict ?? ''}`}>
+      {verdict && reason && <Hint explanation={reason}>{VERDICTS[verdict]}</Hint>}
+      {verdict && !reason && VERDICTS[verdict]}
       {change.more && <span className="mute small"> {additionalRunsText(change)}</span>}
     </span>,
     <ForestRow key="plot" scale={scale} change={change} />,
@@ -142,17 +160,12 @@ function MetricName({ name, better, threshold }: MetricNameProps) {
     <>
       {name}{' '}
       {better && (
-        <span className="mute" title={`${better} is better`}>
+        <span className="mute">
           <span aria-hidden>{better === 'higher' ? '↑' : '↓'}</span>
           <span className="hidden">{better} is better</span>
         </span>
       )}
-      {threshold !== null && (
-        <span className="mute small" title="Smallest change that matters">
-          {' '}
-          ±{threshold} %
-        </span>
-      )}
+      {threshold !== null && <span className="mute small"> ±{threshold} %</span>}
     </>
   );
 }

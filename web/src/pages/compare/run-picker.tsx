@@ -33,7 +33,14 @@ export function RunPicker({ initial, onCompare }: RunPickerProps) {
     );
   if (data && !q && !hasNextPage && finished.length === 0)
     return (
-      <Empty title="Nothing to compare yet" actions={<LinkButton to="/new">New run</LinkButton>}>
+      <Empty
+        title="Nothing to compare yet"
+        actions={
+          <LinkButton to="/new" variant="filled" h={36}>
+            New run
+          </LinkButton>
+        }
+      >
         A comparison requires {MIN_RUNS} to {MAX_RUNS} finished runs.
       </Empty>
     );

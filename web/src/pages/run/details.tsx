@@ -165,6 +165,7 @@ const JOB_HEADERS = [
   'Max',
   'Errors',
 ];
+
 function JobTable({ jobs }: { jobs: readonly JobReport[] }) {
   const rows = jobs.flatMap((job) =>
     DIRECTIONS.filter((direction) => isUsed(job[direction])).map((direction) => ({
@@ -173,23 +174,33 @@ function JobTable({ jobs }: { jobs: readonly JobReport[] }) {
       cells: toCells(job, direction),
     })),
   );
+  const hasLowerBound = jobs.some((job) =>
+    DIRECTIONS.some((direction) => latenciesOf(job, direction).some((value) => value.isLowerBound)),
+  );
   return (
     <Card title="Results by job">
       <NamedRows label="Results by job" corner="Job" headers={JOB_HEADERS} rows={rows} />
+      {hasLowerBound && (
+        <p className="mute small">≥ lower bound: I/Os were still in flight at the end.</p>
+      )}
     </Card>
   );
 }
 
+const latenciesOf = (job: JobReport, direction: (typeof DIRECTIONS)[number]) => {
+  const { lat_ns } = job[direction];
+  return [percentileOf(lat_ns, '50'), percentileOf(lat_ns, '99'), maxOf(lat_ns)];
+};
+
 function toCells(job: JobReport, direction: (typeof DIRECTIONS)[number]) {
-  const { iops, bytes_per_second, lat_ns } = job[direction];
-  const latencies = [percentileOf(lat_ns, '50'), percentileOf(lat_ns, '99'), maxOf(lat_ns)];
+  const { iops, bytes_per_second } = job[direction];
   return [
     job.engine,
     job.workers,
     direction,
     text(shortCount(iops)),
     fioRate(bytes_per_second),
-    ...latencies.map((value) => (
+    ...latenciesOf(job, direction).map((value) => (
       // biome-ignore lint/correctness/useJsxKeyInIterable: the table assigns keys
       <MaybeLowerBound {...value} text={reportedText(value)} />
     )),

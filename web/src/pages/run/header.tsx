@@ -12,6 +12,7 @@ import {
   sourceHint,
   sourceLabel,
 } from '../../model/run/summary';
+import { Hint } from '../../ui/hint';
 import { LinkButton } from '../../ui/link-button';
 import { Badge } from '../../ui/parts';
 import { StudyLink } from '../../ui/run-links';
@@ -36,9 +37,9 @@ export function RunHeader({ run, live: { fold, chartGroup } }: { run: Run; live:
           </h1>
           <StatusBadge status={STATUS[status]} />
           {isImported(run) && (
-            <Badge title={sourceHint(run)}>
-              {run.source === 'fio' ? 'fio result' : sourceLabel(run)}
-            </Badge>
+            <Hint explanation={sourceHint(run)}>
+              <Badge>{run.source === 'fio' ? 'fio result' : sourceLabel(run)}</Badge>
+            </Hint>
           )}
           {run.study && !isSaved && (
             <StudyLink n={run.study} className="chip">
@@ -121,7 +122,7 @@ function TrendButton({ run }: { run: Run }) {
   // Reserve space for the link while the run is active.
   if (!job || !machine)
     return isActive(run) ? (
-      <Button disabled title="Trends include only completed runs">
+      <Button data-disabled aria-disabled title="Trends include only completed runs">
         Trend
       </Button>
     ) : null;

@@ -56,7 +56,7 @@ export function ExportMenu({ run, isFinished }: { run: Run; isFinished: boolean 
   const url = `/api/v1/runs/${run.number}`;
   const entry = ({ label, format, extension, isResult }: ExportedFile): MenuEntry => ({
     type: 'file',
-    label,
+    label: isResult && !isFinished ? `${label}, after the run ends` : label,
     href: `${url}/export?format=${encodeURIComponent(format)}`,
     download: `run-${run.number}.${extension}`,
     disabled: isResult && !isFinished,

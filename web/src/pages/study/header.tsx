@@ -70,7 +70,7 @@ function ExportMenu({ study: { number, status } }: { study: Study }) {
       entries={[
         {
           type: 'file',
-          label: 'HTML report (opens offline)',
+          label: `HTML report (${isStudyActive(status) ? 'after the study ends' : 'opens offline'})`,
           href: `${url}/study.html`,
           download: `study-${number}.html`,
           disabled: isStudyActive(status),
