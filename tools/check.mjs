@@ -6,11 +6,9 @@
 // listed as unstable, with the output of its failure, because either the test or the product has a
 // race condition.
 //
-// The Rust steps share one profile (dev), and the browser tests use the binaries built by
-// `cargo test`. tools/prerequisites installs programs; counts.mjs counts the results.
+// The browser tests use the binaries built by the Rust steps. tools/prerequisites installs programs; counts.mjs counts the results.
 import { spawn, spawnSync } from 'node:child_process';
 import { createWriteStream, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { cargoTests, countSingleCheck, countUnstableAsPassed, failedTests, failureOutputs, nodeTests, playwright, vitest } from './counts.mjs';
 import { watch } from './watchdog.mjs';
@@ -25,12 +23,7 @@ const report = (name) => join(LOGS, name);
 const web = (...args) => ({ command: ['npx', '--no-install', ...args], in: WEB });
 const freshTypes = `npx --no-install openapi-ts && diff -r "$GENERATE_INTO" src/api/generated || { echo 'stale: run npm run generate in web/'; exit 1; }`;
 
-const RUST_TESTS = ['cargo', 'test', '--workspace', '--locked', '--no-fail-fast', '--'];
-/**
- * Most tests wait for runs, devices and servers, so each processor can run this many at the same
- * time.
- */
-const TESTS_PER_PROCESSOR = 3;
+const RUST_TESTS = ['node', 'tools/rust-tests.mjs'];
 const RETRIES = 3;
 /** Maximum number of failed tests to retry. If more tests fail, the cause is not a race. */
 const MAX_RETRIED = 5;
@@ -59,7 +52,7 @@ const STEPS = [
     ...web('vitest', 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report('vitest.json')}`),
     count: vitest(report('vitest.json')),
   },
-  { name: 'rust lints', command: ['cargo', 'clippy', '--workspace', '--all-targets', '--locked', '--', '-D', 'warnings'] },
+  { name: 'rust build', command: [...RUST_TESTS, 'build'] },
   // The fuzz targets are a separate workspace, so the steps above do not compile them.
   {
     name: 'fuzz targets',
@@ -68,7 +61,7 @@ const STEPS = [
   },
   {
     name: 'rust tests',
-    command: [...RUST_TESTS, '--show-output', `--test-threads=${TESTS_PER_PROCESSOR * availableParallelism()}`],
+    command: [...RUST_TESTS, '--show-output'],
     count: cargoTests,
     retry: (output) => createRetry(failedTests(output)),
   },

@@ -23,7 +23,10 @@ use std::{
 /// How long to retry a failed check. Other programs open files briefly, and the kernel closes an
 /// io_uring's files some time after its process exits.
 const RETRY_FOR: Duration = Duration::from_secs(1);
+/// Pause before the first retry. It doubles with each retry up to `MAX_PAUSE`, because a check that
+/// searches the open files of all processes takes several milliseconds of CPU time.
 const PAUSE: Duration = Duration::from_millis(10);
+const MAX_PAUSE: Duration = Duration::from_millis(160);
 
 /// OVERLAYFS_SUPER_MAGIC in linux/magic.h.
 const OVERLAY_MAGIC: u64 = 0x794c_7630;
@@ -105,11 +108,13 @@ fn check_no_other_writer(users: Vec<User<()>>) -> Result<(), String> {
 /// Returns the last error.
 pub(crate) fn retry<E>(check: impl Fn() -> Result<(), E>) -> Result<(), E> {
     let start = Instant::now();
+    let mut pause = PAUSE;
     loop {
         match check() {
-            Err(_) if start.elapsed() < RETRY_FOR => sleep(PAUSE),
+            Err(_) if start.elapsed() < RETRY_FOR => sleep(pause),
             result => return result,
         }
+        pause = MAX_PAUSE.min(2 * pause);
     }
 }
 
