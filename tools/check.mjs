@@ -6,9 +6,11 @@
 // listed as unstable, with the output of its failure, because either the test or the product has a
 // race condition.
 //
-// The browser tests use the binaries built by the Rust steps. tools/prerequisites installs programs; counts.mjs counts the results.
+// The Rust steps share one profile (dev), and the browser tests use the binaries built by
+// `cargo test`. tools/prerequisites installs programs; counts.mjs counts the results.
 import { spawn, spawnSync } from 'node:child_process';
 import { createWriteStream, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { cargoTests, countSingleCheck, countUnstableAsPassed, failedTests, failureOutputs, nodeTests, playwright, vitest } from './counts.mjs';
 import { watch } from './watchdog.mjs';
@@ -23,7 +25,20 @@ const report = (name) => join(LOGS, name);
 const web = (...args) => ({ command: ['npx', '--no-install', ...args], in: WEB });
 const freshTypes = `npx --no-install openapi-ts && diff -r "$GENERATE_INTO" src/api/generated || { echo 'stale: run npm run generate in web/'; exit 1; }`;
 
-const RUST_TESTS = ['node', 'tools/rust-tests.mjs'];
+/**
+ * `clippy-driver` lints while it compiles, so the dependencies are not compiled a second time as for
+ * `cargo clippy`. The separator of its arguments is that of cargo-clippy.
+ */
+const LINTS = {
+  RUSTC_WORKSPACE_WRAPPER: 'clippy-driver',
+  CLIPPY_ARGS: ['-D', 'warnings', ''].join('__CLIPPY_HACKERY__'),
+};
+const RUST_TESTS = ['cargo', 'test', '--workspace', '--locked', '--no-fail-fast', '--'];
+/**
+ * Most tests wait for runs, devices and servers, so each processor can run this many at the same
+ * time.
+ */
+const TESTS_PER_PROCESSOR = 3;
 const RETRIES = 3;
 /** Maximum number of failed tests to retry. If more tests fail, the cause is not a race. */
 const MAX_RETRIED = 5;
@@ -31,7 +46,7 @@ const MAX_RETRIED = 5;
 /** A step that reruns failed Rust tests, one at a time. */
 function createRetry(names) {
   if (names.length === 0 || names.length > MAX_RETRIED) return null;
-  return { names, step: { name: 'retried tests', command: [...RUST_TESTS, '--exact', '--test-threads=1', ...names] } };
+  return { names, step: { name: 'retried tests', command: [...RUST_TESTS, '--exact', '--test-threads=1', ...names], env: LINTS } };
 }
 
 /**
@@ -52,7 +67,7 @@ const STEPS = [
     ...web('vitest', 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report('vitest.json')}`),
     count: vitest(report('vitest.json')),
   },
-  { name: 'rust build', command: [...RUST_TESTS, 'build'] },
+  { name: 'rust build', command: ['cargo', 'test', '--workspace', '--locked', '--no-run'], env: LINTS },
   // The fuzz targets are a separate workspace, so the steps above do not compile them.
   {
     name: 'fuzz targets',
@@ -61,7 +76,8 @@ const STEPS = [
   },
   {
     name: 'rust tests',
-    command: [...RUST_TESTS, '--show-output'],
+    command: [...RUST_TESTS, '--show-output', `--test-threads=${TESTS_PER_PROCESSOR * availableParallelism()}`],
+    env: LINTS,
     count: cargoTests,
     retry: (output) => createRetry(failedTests(output)),
   },

@@ -252,6 +252,9 @@ fn sentence(
             always_sustained(summary.saturation),
             text(highest_once_sustained(points))
         ),
+        CurveState::GeneratorLimited if summary.highest_sustained.is_none() => {
+            "The saturation point was not reached: the runner could not submit all I/Os on time at any rate.".into()
+        }
         CurveState::GeneratorLimited => format!(
             "The saturation point was not reached: above {highest} IOPS, the runner could not submit more I/Os."
         ),

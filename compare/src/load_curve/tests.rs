@@ -6,7 +6,7 @@ mod devices;
 use crate::load_curve::{
     curve::{knee, summarize},
     point::Point,
-    rates,
+    rates, sentence,
 };
 use leadline_protocol::study::load_curve::{CurveState, LoadCurve, PointClass};
 use serde_json::{Value, json};
@@ -211,6 +211,15 @@ fn a_slowly_growing_backlog_is_not_attributed_to_the_runner() {
     let late = at_depth_256(Some((1e6, 230e6)));
     assert!(late.is_limited_by_generator());
     assert!(at_depth_256(None).is_limited_by_generator(), "unknown");
+
+    let points = [late];
+    let summary = summarize(&points);
+    assert_eq!(summary.state, CurveState::GeneratorLimited);
+    let text = sentence(&curve(None), &points, &summary, (None, None), None);
+    assert_eq!(
+        text,
+        "The saturation point was not reached: the runner could not submit all I/Os on time at any rate."
+    );
 }
 
 #[test]

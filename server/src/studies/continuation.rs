@@ -69,7 +69,7 @@ impl Runs {
         }
         let devices = self.devices_for(&plan.jobs).await;
         let devices = devices.map_err(|error| anyhow::anyhow!("{error}"))?;
-        let name = step["name"].as_str().unwrap_or_default().to_owned();
+        let name = distinct_name(step["name"].as_str().unwrap_or_default(), &stored.steps);
         let first = stored.runs.first();
         let mut locks = locks_for(&plan.jobs, &devices);
         locks.insert(study_lock(study));
@@ -123,6 +123,15 @@ impl Runs {
     }
 }
 
+/// The name of a new step. If earlier steps have the same name, a number follows, because runs of a
+/// repeated rate would have equal names in lists.
+fn distinct_name(name: &str, steps: &[StepDescription]) -> String {
+    let is_taken = |name: &str| steps.iter().any(|step| step.name == name);
+    let numbered = (2..).map(|number| format!("{name} ({number})"));
+    let mut names = std::iter::once(name.to_owned()).chain(numbered);
+    names.find(|name| !is_taken(name)).unwrap_or_default()
+}
+
 fn end_reason(study: &StoredStudy) -> &'static str {
     match study.runs.last() {
         Some(last) if last.status != RunStatus::Done => "the last rate has no result",
@@ -148,4 +157,26 @@ pub(super) fn needs_next_run(study: &StoredStudy) -> bool {
     };
     let mut steps = 1..=study.steps.len() as u32;
     study.ended.is_none() && !study.awaits_retry && has_ended && steps.all(allows_next)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repeated_rates_have_distinct_names() {
+        let mut steps = Vec::new();
+        for expected in ["1,000 IOPS", "1,000 IOPS (2)", "1,000 IOPS (3)"] {
+            let name = distinct_name("1,000 IOPS", &steps);
+            assert_eq!(name, expected);
+            steps.push(StepDescription {
+                name,
+                note: None,
+                step: None,
+                repeat: None,
+                sweep: Vec::new(),
+            });
+        }
+        assert_eq!(distinct_name("2,000 IOPS", &steps), "2,000 IOPS");
+    }
 }
