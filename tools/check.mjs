@@ -119,16 +119,16 @@ function run(step) {
 
 async function result(step) {
   const reason = step.skip?.();
-  if (reason) return { passed: 0, failed: 0, skips: [`${step.name}: ${reason}`], failures: [], ms: 0 };
+  if (reason) return { passed: 0, failed: 0, failures: [], skips: [`${step.name}: ${reason}`], outputs: [], ms: 0 };
   const began = performance.now();
   const { output, code } = await run(step);
-  const failures = code === 0 ? [] : failureOutputs(output);
+  const outputs = code === 0 ? [] : failureOutputs(output);
   const sum = (step.count ?? countSingleCheck)(output, code);
   const retry = code === 0 ? null : step.retry?.(output);
   // More failures than failed tests mean that a test program ended early, which is not a race.
   const isRetried = retry && sum.failed === retry.names.length;
   const unstable = isRetried ? await passedRetries(retry) : [];
-  return { ...(unstable.length > 0 ? countUnstableAsPassed(sum, unstable) : sum), failures, ms: performance.now() - began };
+  return { ...(unstable.length > 0 ? countUnstableAsPassed(sum, unstable) : sum), outputs, ms: performance.now() - began };
 }
 
 /** Returns the names of the tests that pass every retry. */
@@ -143,8 +143,11 @@ async function passedRetries({ names, step }) {
   return passed;
 }
 
+/** Prints the results. The most important lines come last, because the start of a long log is often cut. */
 function printTable(rows) {
-  for (const failure of rows.flatMap(({ failures }) => failures)) console.log(`\n${failure}`);
+  for (const output of rows.flatMap(({ outputs }) => outputs)) console.log(`\n${output}`);
+  console.log('');
+  for (const skip of rows.flatMap(({ skips }) => skips)) console.log(`skipped ${skip}`);
   console.log('');
   for (const { name, passed, failed, skips, ms } of rows) {
     console.log(
@@ -152,7 +155,7 @@ function printTable(rows) {
     );
   }
   for (const name of rows.flatMap(({ unstable }) => unstable ?? [])) console.log(`unstable ${name}: failed, then passed when retried`);
-  for (const skip of rows.flatMap(({ skips }) => skips)) console.log(`skipped ${skip}`);
+  for (const name of rows.flatMap(({ failures }) => failures)) console.log(`FAILED ${name}`);
   const sum = (count) => rows.reduce((total, row) => total + count(row), 0);
   const [passed, failed, skipped] = [sum((row) => row.passed), sum((row) => row.failed), sum((row) => row.skips.length)];
   console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);

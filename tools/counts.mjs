@@ -1,16 +1,17 @@
-// Counts a step's passed, failed and skipped tests from its output or report. A skip never counts
+// Counts a step's passed, failed and skipped tests, and names the failed ones, from its output or
+// report. A skip never counts
 // as a pass: a Rust test that cannot run prints `SKIP: reason` and returns, and is subtracted from
 // the passed tests. The steps are in check.mjs.
 import { readFileSync } from 'node:fs';
 
 /** Counts a step that consists of a single check: exit code 0 is a pass. */
 export function countSingleCheck(_output, code) {
-  return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skips: [] };
+  return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, failures: [], skips: [] };
 }
 
 /** `cargo test -- --show-output`: `test result:` lines, `... ignored, reason`, and `SKIP: reason` in a test's output. */
 export function cargoTests(output, code) {
-  const sum = { passed: 0, failed: 0, skips: [] };
+  const sum = { passed: 0, failed: 0, failures: failedTests(output), skips: [] };
   for (const [, passed, failed] of output.matchAll(/^test result: \w+\. (\d+) passed; (\d+) failed;/gm)) {
     sum.passed += Number(passed);
     sum.failed += Number(failed);
@@ -54,7 +55,8 @@ export function failedTests(output) {
  * unstable, because they passed when retried.
  */
 export function countUnstableAsPassed(sum, names) {
-  return { ...sum, passed: sum.passed + names.length, failed: sum.failed - names.length, unstable: names };
+  const failures = sum.failures?.filter((name) => !names.includes(name));
+  return { ...sum, passed: sum.passed + names.length, failed: sum.failed - names.length, failures, unstable: names };
 }
 
 /** Vitest's JSON report. The exit code reveals failures outside tests. */
@@ -62,10 +64,14 @@ export function vitest(file) {
   return countReport(file, (report) => ({
     passed: report.numPassedTests,
     failed: report.numFailedTests,
-    skips: report.testResults.flatMap(({ assertionResults }) =>
-      assertionResults.filter(({ status }) => status === 'pending' || status === 'todo').map(({ fullName }) => `${fullName}: skipped`),
-    ),
+    failures: namesOf(report, ['failed']),
+    skips: namesOf(report, ['pending', 'todo']).map((name) => `${name}: skipped`),
   }));
+}
+
+function namesOf(report, statuses) {
+  const tests = report.testResults.flatMap(({ assertionResults }) => assertionResults);
+  return tests.filter(({ status }) => statuses.includes(status)).map(({ fullName }) => fullName);
 }
 
 /** Playwright's JSON report. A flaky test, which passed when retried, counts as passed and is listed as unstable. */
@@ -76,6 +82,7 @@ export function playwright(file) {
     return {
       passed: withStatus('expected').length + withStatus('flaky').length,
       failed: withStatus('unexpected').length,
+      failures: withStatus('unexpected').map(({ title }) => title),
       unstable: withStatus('flaky').map(({ title }) => title),
       skips: withStatus('skipped').map(({ title, annotations }) => `${title}: ${annotations[0]?.description ?? 'skipped'}`),
     };
@@ -89,12 +96,13 @@ function listSpecs(suite) {
 /** `node --test --test-reporter=tap`. */
 export function nodeTests(output, code) {
   const count = (word) => Number(new RegExp(`^# ${word} (\\d+)$`, 'm').exec(output)?.[1] ?? 0);
-  return ensureFailure({ passed: count('pass'), failed: count('fail') + count('cancelled'), skips: [] }, code);
+  const failures = [...output.matchAll(/^ *not ok \d+ - (.*)$/gm)].map(([, name]) => name);
+  return ensureFailure({ passed: count('pass'), failed: count('fail') + count('cancelled'), failures, skips: [] }, code);
 }
 
 function countReport(file, read) {
   return (_output, code) => {
-    let sum = { passed: 0, failed: 0, skips: [] };
+    let sum = { passed: 0, failed: 0, failures: [], skips: [] };
     try {
       sum = read(JSON.parse(readFileSync(file, 'utf8')));
     } catch {

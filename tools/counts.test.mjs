@@ -47,7 +47,7 @@ test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; fini
 `;
 
 test('a skip is not counted as a passed cargo test', () => {
-  assert.deepEqual(cargoTests(CARGO, 101), { passed: 2, failed: 1, skips: ['d::later: needs a disk', 'b::needs_root: not root'] });
+  assert.deepEqual(cargoTests(CARGO, 101), { passed: 2, failed: 1, failures: ['c::broken'], skips: ['d::later: needs a disk', 'b::needs_root: not root'] });
 });
 
 test('extracts the output of failed cargo tests', () => {
@@ -60,9 +60,9 @@ test('tests that pass when retried count as passed and are listed', () => {
   const split = 'test x::y ... {"message":"run ended"}\nFAILED\n\nfailures:\n\n---- x::y stdout ----\n\nfailures:\n    x::y\n\ntest result';
   assert.deepEqual(failedTests(split), ['x::y']);
   const sum = countUnstableAsPassed(cargoTests(CARGO, 101), ['c::broken']);
-  assert.deepEqual([sum.passed, sum.failed, sum.unstable], [3, 0, ['c::broken']]);
-  const twoFailed = { passed: 5, failed: 2, skips: [] };
-  assert.deepEqual(countUnstableAsPassed(twoFailed, ['race']), { passed: 6, failed: 1, skips: [], unstable: ['race'] });
+  assert.deepEqual(sum, { ...cargoTests(CARGO, 101), passed: 3, failed: 0, failures: [], unstable: ['c::broken'] });
+  const twoFailed = { passed: 5, failed: 2, failures: ['race', 'defect'], skips: [] };
+  assert.deepEqual(countUnstableAsPassed(twoFailed, ['race']), { passed: 6, failed: 1, failures: ['defect'], skips: [], unstable: ['race'] });
 });
 
 test('a nonzero exit status with no failed test counts as one failure', () => {
@@ -70,7 +70,7 @@ test('a nonzero exit status with no failed test counts as one failure', () => {
   assert.equal(cargoTests(compiled, 101).failed, 1);
   assert.equal(cargoTests(compiled, 0).failed, 0);
   assert.equal(cargoTests('error: could not compile', 101).failed, 1);
-  assert.deepEqual(countSingleCheck('', 1), { passed: 0, failed: 1, skips: [] });
+  assert.deepEqual(countSingleCheck('', 1), { passed: 0, failed: 1, failures: [], skips: [] });
 });
 
 function reported(read, report, code) {
@@ -85,19 +85,21 @@ function reported(read, report, code) {
 }
 
 test("reads vitest's report", () => {
-  const results = [{ assertionResults: [{ status: 'passed', fullName: 'x' }, { status: 'pending', fullName: 'y' }] }];
-  const report = { numPassedTests: 7, numFailedTests: 0, testResults: results };
-  assert.deepEqual(reported(vitest, report, 0), { passed: 7, failed: 0, skips: ['y: skipped'] });
-  assert.deepEqual(reported(vitest, null, 0), { passed: 0, failed: 1, skips: [] }, 'a missing report is a failure');
+  const tests = [['x', 'passed'], ['y', 'pending'], ['z', 'failed']].map(([fullName, status]) => ({ fullName, status }));
+  const report = { numPassedTests: 7, numFailedTests: 1, testResults: [{ assertionResults: tests }] };
+  assert.deepEqual(reported(vitest, report, 1), { passed: 7, failed: 1, failures: ['z'], skips: ['y: skipped'] });
+  assert.deepEqual(reported(vitest, null, 0), { passed: 0, failed: 1, failures: [], skips: [] }, 'a missing report is a failure');
 });
 
 test("reads nested suites in playwright's report and lists flaky tests", () => {
   const spec = (title, status, annotations = []) => ({ title, tests: [{ status, annotations }] });
-  const inner = { specs: [spec('a', 'expected'), spec('b', 'flaky')] };
+  const inner = { specs: [spec('a', 'expected'), spec('b', 'flaky'), spec('d', 'unexpected')] };
   const report = { suites: [{ specs: [spec('c', 'skipped', [{ description: 'no chromium' }])], suites: [inner] }] };
-  assert.deepEqual(reported(playwright, report, 0), { passed: 2, failed: 0, unstable: ['b'], skips: ['c: no chromium'] });
+  const expected = { passed: 2, failed: 1, failures: ['d'], unstable: ['b'], skips: ['c: no chromium'] };
+  assert.deepEqual(reported(playwright, report, 1), expected);
 });
 
 test('counts node tests', () => {
-  assert.deepEqual(nodeTests('# pass 5\n# fail 1\n# cancelled 0\n', 1), { passed: 5, failed: 1, skips: [] });
+  const output = 'ok 1 - a\nnot ok 2 - b\n# pass 5\n# fail 1\n# cancelled 0\n';
+  assert.deepEqual(nodeTests(output, 1), { passed: 5, failed: 1, failures: ['b'], skips: [] });
 });
