@@ -14,11 +14,22 @@ interface Scope {
   part?: string;
 }
 
+/** Runs in the page. Colors in the middle of a transition can have too little contrast. */
+async function waitForTransitions() {
+  // A changed color scheme is applied in the next frame.
+  await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  const finite = document
+    .getAnimations()
+    .filter(({ effect }) => effect?.getComputedTiming().endTime !== Number.POSITIVE_INFINITY);
+  await Promise.allSettled(finite.map(({ finished }) => finished));
+}
+
 /** Violations as text, in the form `rule: element | element`. */
 export async function findViolations(page: Page, { rules, part }: Scope = {}): Promise<string[]> {
   const isInjected = await page.evaluate(() => 'axe' in window);
   // `evaluate` is not subject to the page's content security policy.
   if (!isInjected) await page.evaluate(SOURCE);
+  await page.evaluate(waitForTransitions);
   const options: RunOptions = {
     resultTypes: ['violations'],
     ...(rules && { runOnly: [...rules] }),
@@ -44,6 +55,10 @@ const LAYOUTS = (['dark', 'light'] as const).flatMap((theme) =>
 const LAYOUT_RULES = ['color-contrast', 'scrollable-region-focusable', 'target-size'];
 const LAYOUT_ATTRIBUTE = 'data-mantine-color-scheme';
 
+/** Pixels that the page is wider than the window. Charts are resized after the page. */
+export const overflow = (page: Page): Promise<number> =>
+  page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
 /** Checks the page, or a part of it, in both themes and at three widths. */
 export async function checkLayouts(page: Page, name: string, part?: string) {
   for (const [index, { width, theme }] of LAYOUTS.entries()) {
@@ -54,17 +69,10 @@ export async function checkLayouts(page: Page, name: string, part?: string) {
     // while the pointer is over it.
     const toast = page.locator('.mantine-Notification-root').first();
     if (await toast.isVisible()) await toast.hover();
-    // Charts are redrawn two frames later.
-    await page.evaluate(
-      () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
-    );
     const rules = index === 0 ? undefined : LAYOUT_RULES;
     const layout = `${name}, ${width} px, ${theme}`;
     expect.soft(await findViolations(page, { rules, part }), layout).toEqual([]);
-    const overflow = await page.evaluate(
-      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-    );
-    expect.soft(overflow, `horizontal scrolling: ${layout}`).toBeLessThanOrEqual(0);
+    expect.soft(await overflow(page), `horizontal scrolling: ${layout}`).toBeLessThanOrEqual(0);
   }
   await page.setViewportSize({ width: 1440, height: 900 });
 }

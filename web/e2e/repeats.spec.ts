@@ -1,7 +1,7 @@
 // Repeats two runs from the history in random order and compares them as groups. The result is a
 // confidence interval for their difference.
 import type { Locator, Page } from '@playwright/test';
-import { findViolations } from './axe';
+import { findViolations, overflow } from './axe';
 import { expect, shortRun, test } from './server';
 
 test('repeats and compares two runs in four clicks', async ({ signedIn: page, server }) => {
@@ -57,10 +57,7 @@ test('repeats and compares two runs in four clicks', async ({ signedIn: page, se
     expect(await findViolations(page)).toEqual([]);
   }
   await page.setViewportSize({ width: 390, height: 800 });
-  const overflow = await page.evaluate(
-    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-  );
-  expect(overflow).toBe(0);
+  await expect.poll(() => overflow(page)).toBe(0);
 });
 
 /** Counts the user's clicks across page loads. */

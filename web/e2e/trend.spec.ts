@@ -1,6 +1,6 @@
 // Trend of a repeated test, opened from a run, with a pinned baseline. The list shows the state
 // relative to the baseline and updates it after new runs.
-import { findViolations } from './axe';
+import { findViolations, overflow } from './axe';
 import { expect, shortRun, test } from './server';
 
 test('shows a trend and the state relative to a pinned baseline', async ({
@@ -50,10 +50,7 @@ test('shows a trend and the state relative to a pinned baseline', async ({
     expect(await findViolations(page)).toEqual([]);
   }
   await page.setViewportSize({ width: 390, height: 800 });
-  const overflow = await page.evaluate(
-    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-  );
-  expect(overflow).toBe(0);
+  await expect.poll(() => overflow(page)).toBe(0);
 
   await page.getByRole('link', { name: 'All trends' }).click();
   await expect(page.getByRole('region', { name: 'Trends, scrollable' })).toContainText(

@@ -53,17 +53,23 @@ async fn long_run(server: &Program, database: &mut SqliteConnection) -> u64 {
     run
 }
 
+/// In many transactions, because the server stops accepting runs if the database is locked for
+/// several seconds.
 async fn add_events(database: &mut SqliteConnection, run: u64) {
-    sqlx::query(
-        "WITH RECURSIVE n (seq) AS (SELECT 1000 UNION ALL SELECT seq + 1 FROM n LIMIT ?)
-         INSERT INTO events SELECT ?, seq, seq * 100.0, 'sample', printf('{\"seq\":%d,%.*c}', seq, ?, 'x') FROM n",
-    )
-    .bind(events().cast_signed())
-    .bind(run.cast_signed())
-    .bind(EVENT_BYTES.cast_signed())
-    .execute(database)
-    .await
-    .unwrap();
+    const PER_TRANSACTION: u64 = 2_000;
+    for first in (0..events()).step_by(PER_TRANSACTION as usize) {
+        sqlx::query(
+            "WITH RECURSIVE n (seq) AS (SELECT ? UNION ALL SELECT seq + 1 FROM n LIMIT ?)
+             INSERT INTO events SELECT ?, seq, seq * 100.0, 'sample', printf('{\"seq\":%d,%.*c}', seq, ?, 'x') FROM n",
+        )
+        .bind(1000 + first.cast_signed())
+        .bind(PER_TRANSACTION.min(events() - first).cast_signed())
+        .bind(run.cast_signed())
+        .bind(EVENT_BYTES.cast_signed())
+        .execute(&mut *database)
+        .await
+        .unwrap();
+    }
 }
 
 async fn count(database: &mut SqliteConnection, sql: &'static str) -> i64 {

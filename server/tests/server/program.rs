@@ -14,8 +14,8 @@ use tokio::{
     process::{Child, ChildStdout, Command},
 };
 
-/// Timeout for each wait.
-pub(crate) const TIMEOUT: Duration = Duration::from_secs(20);
+/// Timeout for each wait. Long, because a busy host slows down everything.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A running server.
 pub(crate) struct Program {

@@ -2,7 +2,7 @@
 import type { Chart } from 'chart.js';
 import type { SeriesView } from '../model/fold/series-view';
 import type { Column } from '../model/series/columns';
-import { dashPattern, type LineStyle, POINT_PATHS } from '../model/series/line-style';
+import { dashPattern, isCross, type LineStyle, POINT_PATHS } from '../model/series/line-style';
 import type { Range } from './chart-group';
 import { token } from './chart-js';
 
@@ -67,7 +67,7 @@ function drawMark(context: CanvasRenderingContext2D, { color, dash, point }: Lin
     context.fillStyle = token(color);
     context.translate(LINE_MARK / 2 - 5, -5);
     const path = new Path2D(POINT_PATHS[point]);
-    if (point === 'crossRot') context.stroke(path);
+    if (isCross(point)) context.stroke(path);
     else context.fill(path);
     return;
   }

@@ -1,7 +1,7 @@
 // A chart's legend, with values at the crosshair. The chart writes the values directly into
 // the DOM, because they change with every frame. An entry can be a button that hides its line.
 import type { Ref } from 'react';
-import { dashPattern, type LineStyle, POINT_PATHS } from '../model/series/line-style';
+import { dashPattern, isCross, type LineStyle, POINT_PATHS } from '../model/series/line-style';
 import './charts.css';
 
 interface LegendEntry extends LineStyle {
@@ -74,8 +74,8 @@ function LineMark({ color, dash, point }: LineStyle) {
       <svg aria-hidden viewBox="0 0 10 10" className="point">
         <path
           d={POINT_PATHS[point]}
-          fill={point === 'crossRot' ? 'none' : `var(--${color})`}
-          stroke={point === 'crossRot' ? `var(--${color})` : 'none'}
+          fill={isCross(point) ? 'none' : `var(--${color})`}
+          stroke={isCross(point) ? `var(--${color})` : 'none'}
         />
       </svg>
     );

@@ -31,7 +31,12 @@ const point = (offered: number, kind: PointClass): LoadPoint => ({
 });
 
 it('distinguishes overloaded rates from sustained ones by shape and color', () => {
-  const points = [point(400, 'sustained'), point(800, 'overloaded'), point(500, 'disturbed')];
+  const points = [
+    point(400, 'sustained'),
+    point(800, 'overloaded'),
+    point(500, 'disturbed'),
+    point(600, 'inconsistent'),
+  ];
   render(
     <MantineProvider env="test">
       <LoadCurveCharts results={{ points } as unknown as LoadCurveResults} />
@@ -42,6 +47,7 @@ it('distinguishes overloaded rates from sustained ones by shape and color', () =
   expect(named('Sustained')).toMatchObject({ data: [{ x: 400, y: 400 }], pointStyle: 'circle' });
   expect(named('Overloaded')).toMatchObject({ data: [{ x: 800, y: 500 }], pointStyle: 'triangle' });
   expect(named('Disturbed')).toMatchObject({ pointStyle: 'rectRot' });
+  expect(named('Inconsistent')).toMatchObject({ pointStyle: 'cross' });
   // The first datasets are drawn on top. The line has no points of its own, because they would hide
   // the others.
   expect(datasets.indexOf(named('Overloaded') as never)).toBeLessThan(

@@ -4,7 +4,7 @@ import { useComputedColorScheme } from '@mantine/core';
 import type { ChartData, ChartOptions } from 'chart.js';
 import type { LoadCurveResults } from '../api';
 import { formatValue } from '../model/compare/metrics';
-import { dashPattern, lineStyle, type PointMark } from '../model/series/line-style';
+import { dashPattern, isCross, lineStyle, type PointMark } from '../model/series/line-style';
 import {
   achievedLine,
   achievedPoints,
@@ -89,6 +89,7 @@ const CLASS_POINTS = [
   { name: 'overloaded', label: 'Overloaded', color: 'run-rose', point: 'triangle' },
   { name: 'uncertain', label: 'Too short', color: 'run-gray', point: 'rect' },
   { name: 'disturbed', label: 'Disturbed', color: 'run-gray', point: 'rectRot' },
+  { name: 'inconsistent', label: 'Inconsistent', color: 'run-gray', point: 'cross' },
 ] as const;
 
 /** A cross on top of the points of overloaded rates. */
@@ -111,7 +112,7 @@ const pointsOf = ({ label, color, point }: PointStyle, data: XY[]) => ({
   showLine: false,
   pointStyle: point,
   pointRadius: point === 'crossRot' ? 9 : 5,
-  pointBorderWidth: point === 'crossRot' ? 2 : 1,
+  pointBorderWidth: isCross(point) ? 2 : 1,
   borderColor: token(color),
   backgroundColor: token(color),
 });

@@ -19,3 +19,7 @@ export function startsInMs(ahead: readonly QueuedRun[], now_ms: number): number 
   }
   return Math.max(0, end_ms - now_ms);
 }
+
+/** Returns false for a run that leaves the queue at once, whose results are about to appear. */
+export const isWaiting = ({ status, queue }: Pick<Run, 'status' | 'queue'>): boolean =>
+  status === 'queued' && queue != null && queue.reason !== 'starting';

@@ -13,16 +13,19 @@ const DASH_PATTERNS: Record<Dash, number[]> = {
 export const dashPattern = (dash: Dash | undefined): number[] => (dash ? DASH_PATTERNS[dash] : []);
 
 /** Shapes of points, as named in Chart.js. */
-export type PointMark = 'circle' | 'triangle' | 'rect' | 'rectRot' | 'crossRot';
+export type PointMark = 'circle' | 'triangle' | 'rect' | 'rectRot' | 'cross' | 'crossRot';
 
-/** SVG paths in a square of ten units. The cross has a stroke but no fill. */
+/** SVG paths in a square of ten units. The crosses have a stroke but no fill. */
 export const POINT_PATHS: Record<PointMark, string> = {
   circle: 'M1 5a4 4 0 1 0 8 0a4 4 0 1 0-8 0',
   triangle: 'M5 1L9.5 9H.5Z',
   rect: 'M1.5 1.5H8.5V8.5H1.5Z',
   rectRot: 'M5 0L10 5L5 10L0 5Z',
+  cross: 'M5 0V10M0 5H10',
   crossRot: 'M1 1L9 9M9 1L1 9',
 };
+
+export const isCross = (point: PointMark): boolean => point === 'cross' || point === 'crossRot';
 
 export interface LineStyle {
   /** A color token. */

@@ -84,6 +84,7 @@ it('shows why a full-length run is not sustained', () => {
   const full = { ...point(800, 'overloaded', 9e6), backlog: [3, 900, 1800, 2700, 3600] };
   expect(reasonText(full)).toBe('The backlog grew from 3 to 3,600 I/Os.');
   expect(reasonText(point(20, 'uncertain', null))).toMatch(/not significantly/);
+  expect(reasonText(point(20, 'inconsistent', null))).toMatch(/do not add up/);
   expect(reasonText(point(20, 'missing', null))).toBeUndefined();
   const disturbance = 'All CPUs were busy.';
   expect(reasonText({ ...point(20, 'disturbed', null), disturbance })).toBe(disturbance);

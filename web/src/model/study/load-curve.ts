@@ -36,6 +36,8 @@ export function reasonText({
   if (name === 'overloaded')
     return `The backlog grew from ${count(backlog[0])} to ${count(backlog.at(-1))} I/Os.`;
   if (name === 'uncertain') return 'The backlog grew by more than 2 %, but not significantly.';
+  if (name === 'inconsistent')
+    return 'The number of I/Os that were due, the completed ones, and the backlog do not add up.';
   return undefined;
 }
 

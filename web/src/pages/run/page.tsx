@@ -6,6 +6,7 @@ import type { Run } from '../../api';
 import { runQuery } from '../../api/queries';
 import { type LiveRun, useLiveRun, useLiveValue } from '../../charts/use-live-run';
 import { isFinal } from '../../model/fold/run-fold';
+import { isWaiting } from '../../model/run/queue';
 import { isImported, runTitle } from '../../model/run/summary';
 import { isValidNumber, NotLoaded } from '../../ui/not-loaded';
 import { Card, Page } from '../../ui/parts';
@@ -74,9 +75,6 @@ function ImportedTimeSeries({ run }: { run: Run }) {
   );
 }
 
-/** Returns false for a run that leaves the queue at once, whose charts are about to appear. */
-const isWaiting = ({ queue }: Run) => queue != null && queue.reason !== 'starting';
-
 /** A run that failed before its first sample has details but no results. */
 function Results({ run, live }: { run: Run; live: LiveRun }) {
   const { fold, bucketed, chartGroup } = live;
@@ -93,7 +91,7 @@ function Results({ run, live }: { run: Run; live: LiveRun }) {
       <Evidence run={run} live={live} />
     </Suspense>
   );
-  if (status === 'queued' && isWaiting(run))
+  if (isWaiting({ ...run, status }))
     return (
       <>
         <Suspense>

@@ -116,6 +116,15 @@ describe('a hang', () => {
 });
 
 it.each([
+  ['starting', true],
+  ['waiting for #4 on vda', false],
+] as const)('space for the verdict of a queued run (%s): %s', async (reason, isReserved) => {
+  const queue = { position: 1, reason, behind: null };
+  await show(() => <RunNotices run={{ ...RUN, queue } as Run} live={live} />);
+  expect(screen.queryByText('Provisional') !== null).toBe(isReserved);
+});
+
+it.each([
   ['runtime', false],
   ['signal', true],
   ['violated_limit', true],

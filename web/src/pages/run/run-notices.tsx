@@ -8,6 +8,7 @@ import { toneOf } from '../../charts/verdict-badge';
 import { isFinal, type RunFold } from '../../model/fold/run-fold';
 import { gaugeText } from '../../model/gauge/gauge-text';
 import { runGauge } from '../../model/gauge/run-gauge';
+import { isWaiting } from '../../model/run/queue';
 import { DIRECTION_LABELS, STATUS } from '../../model/run/summary';
 import { areColdReads, topRemedy, verdictLines } from '../../model/run/verdict';
 import { Notice } from '../../ui/parts';
@@ -40,7 +41,7 @@ export function RunNotices({ run, live }: RunNoticesProps) {
         />
       )}
       {STATUS[status].kind === 'failure' && <FailureNotice fold={fold} run={run} />}
-      {!result && !isFinal(status) && status !== 'queued' && (
+      {!result && !isFinal(status) && !isWaiting({ ...run, status }) && (
         <ProvisionalVerdict run={run} live={live} />
       )}
       {hasVerdict && (
