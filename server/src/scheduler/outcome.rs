@@ -2,7 +2,7 @@
 
 mod reasons;
 
-use crate::scheduler::outcome::reasons::{damage_reason, signal_text, stall_reason};
+use crate::scheduler::outcome::reasons::{damage_reason, exit_remedy, signal_text, stall_reason};
 use leadline_protocol::{
     report::{EndedBy, Report},
     result::Failure,
@@ -110,7 +110,10 @@ impl RunEnd<'_> {
         }
         match &self.exit {
             RunnerExit::NotStarted(error) => format!("The runner could not be started: {error}"),
-            _ => format!("The runner sent no report: {}", self.exit_text()),
+            _ => {
+                let remedy = exit_remedy(&self.exit, self.out_of_memory);
+                format!("The runner sent no report: {} {remedy}", self.exit_text())
+            }
         }
     }
 
@@ -128,7 +131,7 @@ impl RunEnd<'_> {
             RunnerExit::Unkillable => "still running after SIGKILL".into(),
         };
         match self.stderr_tail {
-            Some(line) => format!("{exit}; last stderr line: {line}"),
+            Some(line) => format!("{exit}; last stderr line: {line}."),
             None => format!("{exit}."),
         }
     }

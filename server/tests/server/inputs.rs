@@ -215,6 +215,33 @@ async fn unknown_resources_and_methods_return_problems() {
 }
 
 #[tokio::test]
+async fn all_invalid_parameters_of_a_query_are_reported() {
+    let server = Program::start().await;
+    for (path, expected) in [
+        (
+            "/runs?limit=many&nope=1&tag=a&sort=size",
+            vec!["limit", "nope", "sort"],
+        ),
+        ("/runs?limit=1&limit=2", vec!["limit"]),
+        ("/runs/1/export?nope=1", vec!["nope"]),
+        ("/runs/1/export", vec![""]),
+        (
+            &format!("/runs?{}", ["limit=x"; 1000].join("&")),
+            vec!["limit"; 20],
+        ),
+    ] {
+        let (status, problem) = server.send(server.request(Method::GET, path)).await;
+        assert_eq!(status, 422, "{problem}");
+        let problems = problem["problems"].as_array().unwrap();
+        let fields: Vec<_> = problems
+            .iter()
+            .map(|problem| problem["field"].as_str().unwrap())
+            .collect();
+        assert_eq!(fields, expected, "{problem}");
+    }
+}
+
+#[tokio::test]
 async fn unknown_export_formats_and_paths_are_rejected() {
     let server = Program::start().await;
     let number = server.queue(job("a", "10ms")).await;
