@@ -32,6 +32,7 @@ pub struct Problem {
 }
 
 impl Problem {
+    /// `field`: empty if no single field caused the problem.
     pub fn invalid(
         code: &str,
         field: impl Into<String>,
@@ -66,18 +67,22 @@ impl Problem {
         detail: impl Into<String>,
         remedy: impl Into<String>,
     ) -> Self {
+        let field = field.into();
         Self {
             code: code.into(),
             kind,
-            field: Some(field.into()),
+            field: (!field.is_empty()).then_some(field),
             detail: detail.into(),
             remedy: remedy.into(),
         }
     }
 
-    /// Prepends a path, such as `steps[2].`, to the field.
+    /// Prepends a path, such as `steps[2].`, to the field. Without a field, the path is the field.
     pub fn with_path_prefix(mut self, path: &str) -> Self {
-        self.field = self.field.map(|field| format!("{path}{field}"));
+        self.field = Some(match self.field {
+            Some(field) => format!("{path}{field}"),
+            None => path.trim_end_matches('.').to_owned(),
+        });
         self
     }
 

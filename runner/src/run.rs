@@ -158,7 +158,6 @@ fn report_interruption(sink: &mut EventSink, stop: &StopSignal, hung_layout: Opt
         problem.remedy =
             "Check the device and the filesystem (dmesg). An incomplete file may remain.".into();
     }
-    problem.field = None;
     let exit_code = stop.exit_code().unwrap_or(1);
     sink.emit(EventBody::Failed(Failure {
         exit_code,

@@ -17,13 +17,12 @@ impl From<Problem> for RunError {
 
 impl From<WorkerError> for RunError {
     fn from(WorkerError { action, error }: WorkerError) -> Self {
-        let mut problem = Problem::environment(
+        let problem = Problem::environment(
             "engine_failed",
             "",
             format!("The system returned an error while {action}: {error}."),
             "Run leadline-runner doctor to check this host.",
         );
-        problem.field = None;
         Self::Failed(problem)
     }
 }

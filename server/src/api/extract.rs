@@ -49,7 +49,7 @@ fn parameter_problems<T: DeserializeOwned>(query: &str) -> Vec<Problem> {
         .filter_map(|parameter| format!("/?{parameter}").parse().ok())
         .filter_map(|uri| parse_query::<T>(&uri).err())
         // Required parameters are missing here; a named field is one that was sent.
-        .filter(|problem| !problem.field.is_empty())
+        .filter(|problem| problem.field.is_some())
         .take(MAX_PROBLEMS)
         .collect()
 }
