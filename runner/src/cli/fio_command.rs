@@ -280,12 +280,12 @@ impl Command {
         let errors = errors.map(|note| {
             let location = self.location(note.span, note.option.as_deref());
             let detail = format!("{location}{}", note.sentence);
-            located_problem(&note.code, detail, &note.remedy)
+            Problem::invalid(&note.code, "", detail, &note.remedy)
         });
         let questions = import.questions.iter().map(|question| {
             let location = self.location(question.span, None);
             let detail = format!("{location}{}", question.sentence);
-            located_problem(UNSET_VARIABLE, detail, &variable_remedy(&question.name))
+            Problem::invalid(UNSET_VARIABLE, "", detail, variable_remedy(&question.name))
         });
         errors.chain(questions).collect()
     }
@@ -299,21 +299,13 @@ fn is_job_option(name: &str) -> bool {
 fn no_jobs_problem() -> Problem {
     let detail = "No jobs are defined.";
     let remedy = "Pass a job file, or --name=NAME before the options of a job.";
-    located_problem("no_jobs", detail.into(), remedy)
+    Problem::invalid("no_jobs", "", detail, remedy)
 }
 
 fn unreadable_file(path: &str, error: &io::Error) -> Problem {
     let detail = format!("{path} cannot be read: {error}.");
     let remedy = "Pass the path to a job file, or - for standard input.";
-    located_problem("unreadable", detail, remedy)
-}
-
-/// Creates a problem without a field, because the detail contains the location.
-fn located_problem(code: &str, detail: String, remedy: &str) -> Problem {
-    Problem {
-        field: None,
-        ..Problem::invalid(code, "", detail, remedy)
-    }
+    Problem::invalid("unreadable", "", detail, remedy)
 }
 
 #[cfg(test)]

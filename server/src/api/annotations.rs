@@ -85,7 +85,7 @@ mod tests {
             let problems = annotation_request(body.clone()).err().unwrap_or_default();
             let fields: Vec<&str> = problems
                 .iter()
-                .filter_map(|problem| problem.field.as_deref())
+                .map(|problem| problem.field.as_deref().unwrap_or_default())
                 .collect();
             assert_eq!(fields, expected, "{body}");
         }

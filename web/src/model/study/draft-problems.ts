@@ -16,9 +16,12 @@ export function problemsByStep(
   const byStep = new Map(steps.map(({ text }, index) => [index, textProblems(text)]));
   if (own.length > 0) byStep.set(STUDY, own);
   for (const problem of problems) {
-    const [, step, field] = /^steps\[(\d+)\]\.(.*)$/.exec(problem.field ?? '') ?? [];
+    const [, step, field = null] = /^steps\[(\d+)\](?:\.(.*))?$/.exec(problem.field ?? '') ?? [];
     const index = step === undefined ? STUDY : Number(step);
-    const located = locate(steps[index]?.text ?? '', { ...problem, field: field ?? problem.field });
+    const located = locate(
+      steps[index]?.text ?? '',
+      step === undefined ? problem : { ...problem, field },
+    );
     byStep.set(index, [...(byStep.get(index) ?? []), located]);
   }
   return byStep;

@@ -93,7 +93,14 @@ it('assigns problems to steps', () => {
     detail: `${field}`,
     remedy: '',
   });
-  const fields = ['steps[1].jobs[0].bs', 'steps[1].name', 'steps[2].jobs[0].direct', 'name', null];
+  const fields = [
+    'steps[1].jobs[0].bs',
+    'steps[1].name',
+    'steps[2].jobs[0].direct',
+    'steps[2]',
+    'name',
+    null,
+  ];
   const byStep = problemsByStep(changeStep(draft, 0, { text: 'a b c' }), fields.map(problem));
   const nonEmpty = [...byStep].filter(([, problems]) => problems.length > 0);
   const locations = nonEmpty.map(([step, problems]) => [
@@ -103,7 +110,7 @@ it('assigns problems to steps', () => {
   expect(Object.fromEntries(locations)).toEqual({
     0: ['null 0', 'null null'],
     1: ['bs 2', 'name null'],
-    2: ['direct 3'],
+    2: ['direct 3', 'null null'],
     [-1]: ['name null', 'null null'],
   });
 });
