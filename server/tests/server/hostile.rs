@@ -218,7 +218,7 @@ async fn hostile_json_is_rejected_using_little_memory() {
 #[tokio::test]
 async fn studies_cannot_fill_the_queue() {
     let server = Program::start().await;
-    let first = server.queue(job("running", "60s")).await;
+    let first = server.queue(job("running", "1h")).await;
     server.wait_for_status(first, &["measuring"]).await;
     let study = |steps: usize| json!({"name": "many", "steps": vec![json!({"jobs": [job("step", "10ms")]}); steps]});
     for _ in 0..4 {
