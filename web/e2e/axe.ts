@@ -18,10 +18,11 @@ interface Scope {
 async function waitForTransitions() {
   // A changed color scheme is applied in the next frame.
   await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-  const finite = document
+  const ending = document
     .getAnimations()
+    .filter(({ playState }) => playState === 'running')
     .filter(({ effect }) => effect?.getComputedTiming().endTime !== Number.POSITIVE_INFINITY);
-  await Promise.allSettled(finite.map(({ finished }) => finished));
+  await Promise.allSettled(ending.map(({ finished }) => finished));
 }
 
 /** Violations as text, in the form `rule: element | element`. */
