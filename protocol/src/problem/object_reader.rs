@@ -65,8 +65,11 @@ impl ObjectReader {
     pub fn is_rejected(&self, name: &str) -> bool {
         let field = format!("{}{name}", self.path);
         let object = self.path.trim_end_matches('.');
-        let mut fields = self.problems.iter().map(|problem| problem.field.as_deref());
-        fields.any(|found| found == Some(&field) || found == Some(object))
+        let mut fields = self
+            .problems
+            .iter()
+            .map(|problem| problem.field.as_deref().unwrap_or_default());
+        fields.any(|found| found == field || found == object)
     }
 
     /// Takes a field. Returns `None` if it is missing or null.

@@ -77,7 +77,7 @@ fn parse<T: DeserializeOwned>(uri: &Uri) -> Option<T> {
 fn check_problems(problems: &[Problem]) {
     assert!(!problems.is_empty());
     for problem in problems {
-        assert!(problem.field.is_some() && !problem.remedy.is_empty());
+        assert!(!problem.detail.is_empty() && !problem.remedy.is_empty());
     }
 }
 

@@ -68,8 +68,8 @@ pub(super) fn add_remaining_problems(problems: &mut Vec<Problem>, others: Vec<Pr
     for other in others {
         let field = other.field.as_deref().unwrap_or_default();
         let is_named = |problem: &Problem| {
-            let name = problem.field.as_deref();
-            let rest = name.and_then(|name| field.strip_prefix(name));
+            let name = problem.field.as_deref().unwrap_or_default();
+            let rest = field.strip_prefix(name);
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
         };
         if !problems.iter().any(is_named) {
