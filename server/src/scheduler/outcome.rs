@@ -2,7 +2,7 @@
 
 mod reasons;
 
-use crate::scheduler::outcome::reasons::{damage_reason, exit_remedy, signal_text, stall_reason};
+use crate::scheduler::outcome::reasons::{damage_reason, signal_text, stall_reason};
 use leadline_protocol::{
     report::{EndedBy, Report},
     result::Failure,
@@ -111,9 +111,24 @@ impl RunEnd<'_> {
         match &self.exit {
             RunnerExit::NotStarted(error) => format!("The runner could not be started: {error}"),
             _ => {
-                let remedy = exit_remedy(&self.exit, self.out_of_memory);
+                let remedy = self.exit_remedy();
                 format!("The runner sent no report: {} {remedy}", self.exit_text())
             }
+        }
+    }
+
+    /// What the user can do about a runner that ended without a report.
+    fn exit_remedy(&self) -> &'static str {
+        match self.exit {
+            RunnerExit::Signal(9) if self.out_of_memory => {
+                "Free memory, or reduce iodepth, bs or numjobs, then rerun."
+            }
+            RunnerExit::Signal(9 | 15) => {
+                "The server did not send this signal. Find out who did (see the kernel log and the \
+                 service's log), then rerun."
+            }
+            RunnerExit::Unkillable => "Check the kernel log for a device that does not respond.",
+            _ => "This can be an error in Leadline. Please report it, with the server's log.",
         }
     }
 

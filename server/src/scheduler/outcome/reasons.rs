@@ -1,6 +1,5 @@
 //! Messages that explain why a run failed.
 
-use crate::scheduler::outcome::RunnerExit;
 use leadline_protocol::{
     format,
     report::{JobReport, missing_time::Stalls, verify::VerifyReport},
@@ -47,19 +46,4 @@ pub(super) fn signal_text(signal: i32) -> String {
         _ => "",
     };
     format!("signal {signal}{name}")
-}
-
-/// What the user can do about a runner that ended without a report.
-pub(super) fn exit_remedy(exit: &RunnerExit, is_out_of_memory: bool) -> &'static str {
-    match exit {
-        RunnerExit::Signal(9) if is_out_of_memory => {
-            "Free memory, or reduce iodepth, bs or numjobs, then rerun."
-        }
-        RunnerExit::Signal(9 | 15) => {
-            "The server did not send this signal. Find out who did (see the kernel log and the \
-             service's log), then rerun."
-        }
-        RunnerExit::Unkillable => "Check the kernel log for a device that does not respond.",
-        _ => "This can be an error in Leadline. Please report it, with the server's log.",
-    }
 }
