@@ -31,6 +31,7 @@ fuzz_target!(|text: &str| {
 });
 
 fn check(problem: &Problem) {
+    assert_ne!(problem.field.as_deref(), Some(""));
     assert!(!problem.detail.is_empty() && !problem.remedy.is_empty());
     let json = serde_json::to_string(problem).expect("a problem is JSON");
     assert_eq!(

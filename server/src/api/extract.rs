@@ -25,7 +25,7 @@ const MAX_PROBLEMS: usize = 20;
 #[from_request(via(axum::extract::Path), rejection(ApiError))]
 pub(crate) struct Path<T>(pub T);
 
-/// Query string. A rejection names every parameter that is invalid by itself.
+/// Query string. A rejection names every invalid parameter.
 pub(crate) struct Query<T>(pub T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
@@ -42,7 +42,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
     }
 }
 
-/// Parses each parameter by itself, because the parser stops at the first error.
+/// Parses the parameters separately, because the parser stops at the first error.
 fn parameter_problems<T: DeserializeOwned>(query: &str) -> Vec<Problem> {
     query
         .split('&')

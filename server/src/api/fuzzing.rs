@@ -77,6 +77,7 @@ fn parse<T: DeserializeOwned>(uri: &Uri) -> Option<T> {
 fn check_problems(problems: &[Problem]) {
     assert!(!problems.is_empty());
     for problem in problems {
+        assert_ne!(problem.field.as_deref(), Some(""));
         assert!(!problem.detail.is_empty() && !problem.remedy.is_empty());
     }
 }
