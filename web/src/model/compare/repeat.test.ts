@@ -20,6 +20,15 @@ it('removes the seeds that a study has inserted', () => {
 });
 
 it.each([
+  [[1, 2], '#1 and #2'],
+  [[1, 2, 3], '#1, #2, and #3'],
+])('names the study of runs %j', (numbers, expected) => {
+  const { name, steps } = repeatStudy(numbers.map((number) => run(number, null)));
+  expect(name).toBe(expected);
+  expect(steps).toHaveLength(numbers.length);
+});
+
+it.each([
   [[1, 2], 3000],
   [[1, null], null],
 ])('adds up planned durations of %j s', (seconds, expected) => {

@@ -1,16 +1,20 @@
-// The study that repeats two single runs.
+// The study that repeats single runs.
 import type { Job, Run, StudyDefinition, StudyPlan } from '../../api';
 import { duration } from '../format/time';
 import { runTitle } from '../run/summary';
 
-/** Number of pairs. Enough for a verdict on all of a run's metrics unless the noise is too high. */
+/**
+ * Number of repeats. Enough for a verdict on all of a run's metrics unless the noise is too high.
+ */
 export const REPEATS = 10;
 
 /** Maximum number of pairs in a study with `until_decided`. */
 const MAX_REPEATS = 30;
 
+const LIST = new Intl.ListFormat('en-US');
+
 export const repeatStudy = (runs: readonly Run[], untilDecided = false): StudyDefinition => ({
-  name: runs.map(({ number }) => `#${number}`).join(' and '),
+  name: LIST.format(runs.map(({ number }) => `#${number}`)),
   repeats: untilDecided ? MAX_REPEATS : REPEATS,
   ...(untilDecided && { until_decided: {} }),
   steps: runs.map((run) => ({
@@ -21,8 +25,8 @@ export const repeatStudy = (runs: readonly Run[], untilDecided = false): StudyDe
 });
 
 /**
- * Removes the seed that a repeated study added to a job. Otherwise, all pairs in the new study
- * would have the same two seeds.
+ * Removes the seed that a repeated study added to a job. Otherwise, all repeats of a run in the
+ * new study would have the same seed.
  */
 function removeStudySeed(job: Job, { repeat }: Run): Job {
   if (repeat == null) return job;

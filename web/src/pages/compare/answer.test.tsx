@@ -33,3 +33,15 @@ it.each<[string, VerdictClass, string[]]>([
   const titles = document.querySelectorAll('.notice .title');
   expect([...titles].map(({ textContent }) => textContent)).toEqual(expected);
 });
+
+it.each<[number, string[]]>([
+  [2, ['Repeat both 10 times, interleaved', 'Repeat both until decided']],
+  [8, ['Repeat all 8 runs 10 times, interleaved']],
+])('offers to repeat %i single runs', async (count, expected) => {
+  serve({});
+  const classes = Array<VerdictClass>(count).fill('device');
+  showPage(() => <Answer comparison={comparisonOf(...classes)} />, '/compare');
+  await screen.findByText(ANSWER);
+  const buttons = screen.getAllByRole('button', { name: /^Repeat/ });
+  expect(buttons.map(({ textContent }) => textContent)).toEqual(expected);
+});

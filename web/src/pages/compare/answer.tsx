@@ -19,7 +19,7 @@ const LEVELS: Record<ComparabilityLevel, { badge: string; tone: Tone }> = {
 export function Answer({ comparison }: { comparison: Comparison }) {
   const isComparable = comparison.comparability.level !== 'not_comparable';
   const isLayerFirst = hasDifferentLayers(comparison);
-  const canRepeat = areSingleRuns(comparison) && comparison.groups.length === 2;
+  const canRepeat = areSingleRuns(comparison);
   const hasBetterStep = isLayerFirst || Boolean(comparison.comparability.rerun);
   const { title, detail } = answerContent(comparison);
   return (

@@ -73,7 +73,7 @@ function DifferenceTable({ comparison, label, sections }: DifferenceTableProps) 
         heading,
         rows: differences.map((difference) => ({
           key: difference.name,
-          name: <Name name={difference.name} />,
+          name: <Name difference={difference} />,
           cells: comparison.groups.map((_, group) => groupValue(comparison, difference, group)),
         })),
       }))}
@@ -81,7 +81,12 @@ function DifferenceTable({ comparison, label, sections }: DifferenceTableProps) 
   );
 }
 
-function Name({ name }: { name: string }) {
-  const { text, isIdentifier } = differenceName(name);
-  return isIdentifier ? text : <span className="label">{text}</span>;
+function Name({ difference }: { difference: Difference }) {
+  const { text, isIdentifier } = differenceName(difference.name);
+  return (
+    <>
+      {isIdentifier ? text : <span className="label">{text}</span>}
+      {difference.is_harmful && <div className="label mute small">affects results</div>}
+    </>
+  );
 }

@@ -1,4 +1,4 @@
-// Repeats two single runs as an interleaved study to find out whether they really differ.
+// Repeats single runs as an interleaved study to find out whether they really differ.
 import { Button } from '@mantine/core';
 import { useMutation, useQueries, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
@@ -21,6 +21,8 @@ export function RepeatButtons({ runs, isPrimary }: RepeatButtonsProps) {
     combine: (results) => results.flatMap(({ data }) => data ?? []),
   });
   const isLoaded = details.length === runs.length;
+  const isPair = runs.length === 2;
+  const subject = isPair ? 'both' : `all ${runs.length} runs`;
   return (
     <>
       <StudyButton
@@ -28,11 +30,13 @@ export function RepeatButtons({ runs, isPrimary }: RepeatButtonsProps) {
         isLoaded={isLoaded}
         variant={isPrimary ? 'filled' : 'default'}
       >
-        Repeat both {REPEATS} times, interleaved
+        Repeat {subject} {REPEATS} times, interleaved
       </StudyButton>
-      <StudyButton study={repeatStudy(details, true)} isLoaded={isLoaded} variant="default">
-        Repeat both until decided
-      </StudyButton>
+      {isPair && (
+        <StudyButton study={repeatStudy(details, true)} isLoaded={isLoaded} variant="default">
+          Repeat both until decided
+        </StudyButton>
+      )}
     </>
   );
 }
