@@ -159,6 +159,7 @@ const OTHERS: &[Metric] = &[
     metric("device_write_iops", PerSecond, "Device write IOPS").count(sample!(device?.write_ios)).series().csv("device_write_ios").report(|report| device_rate(report, |device| device.write_ios)),
     metric("device_write_bytes_per_second", BytesPerSecond, "Device write bandwidth").count(sample!(device?.write_bytes)).series().csv("device_write_bytes").report(|report| device_rate(report, |device| device.write_bytes)),
     metric("device_write_merges", One, "Device write merges").count(sample!(device?.write_merges)).csv("device_write_merges"),
+    metric("device_discard_iops", PerSecond, "Device discard IOPS").count(sample!(device?.discard_ios)).series().csv("device_discard_ios"),
     metric("device_busy_ms", Milliseconds, "Device busy time").count(sample!(device?.busy_ms)).csv("device_busy_ms"),
     metric("device_utilization", Percent, "Device utilization").report(report!(device.as_ref()?.utilization)),
     metric("duration_ms", Milliseconds, "Measured time").report(report!(duration_ms)),

@@ -16,16 +16,17 @@ it('labels CPU shares with the cores they refer to', () => {
 it.each([
   ['reads', ['Application', 'Device reads', 'Device writes']],
   ['writes', ['Application', 'Device writes', 'Device reads']],
-])('shows device I/O in both directions if the run only %s', (direction, labels) => {
+  ['trims', ['Application', 'Device discards', 'Device writes', 'Device reads']],
+])('shows device I/O in all directions if the run only %s', (direction, labels) => {
   const directions = { reads: false, writes: false, trims: false, [direction]: true };
   const [iops] = getPanels(directions);
   expect(iops?.lines.map(({ label }) => label)).toEqual(labels);
 });
 
-it('adds up both directions of device I/O if the run mixes directions', () => {
+it('adds up all directions of device I/O if the run mixes directions', () => {
   const [iops] = getPanels({ reads: true, writes: false, trims: true });
   expect(iops?.lines.at(-1)).toMatchObject({
     label: 'Device',
-    columns: ['device_read_iops', 'device_write_iops'],
+    columns: ['device_read_iops', 'device_write_iops', 'device_discard_iops'],
   });
 });

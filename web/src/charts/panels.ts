@@ -174,14 +174,25 @@ function ioLines(directions: Directions, unit: 'iops' | 'bytes_per_second'): Pan
     columns,
     color: 'app',
   };
-  const read: Column = `device_read_${unit}`;
-  const write: Column = `device_write_${unit}`;
-  if (mixed) return [total, ...parts, { label: 'Device', columns: [read, write], ...DEVICE_LINE }];
-  // Both directions, because I/O in one can cause I/O in the other: a buffered write of part of a
-  // page reads the page first.
-  const deviceReads = { label: 'Device reads', columns: [read], ...DEVICE_LINE };
-  const deviceWrites = { label: 'Device writes', columns: [write], ...DEVICE_LINE };
-  return writes
-    ? [total, deviceWrites, { ...deviceReads, dash: 'dotted' }]
-    : [total, deviceReads, { ...deviceWrites, dash: 'dotted' }];
+  const device = deviceLines(unit, included.trim);
+  if (mixed) {
+    const columns = device.flatMap((line) => line.columns);
+    return [total, ...parts, { label: 'Device', columns, ...DEVICE_LINE }];
+  }
+  // All directions, because I/O in one can cause I/O in another: a buffered write of part of a page
+  // reads the page first, and discarding part of an image file writes its metadata.
+  const [expected, ...others] = writes || included.trim ? device.toReversed() : device;
+  return [total, ...(expected ? [expected] : []), ...others.map(dotted)];
+}
+
+const dotted = (line: PanelLine): PanelLine => ({ ...line, dash: 'dotted' });
+
+/** The device's reads, writes and, if included, discards. The bandwidth chart has no discards. */
+function deviceLines(unit: 'iops' | 'bytes_per_second', hasDiscards: boolean): PanelLine[] {
+  const lines: PanelLine[] = [
+    { label: 'Device reads', columns: [`device_read_${unit}`], ...DEVICE_LINE },
+    { label: 'Device writes', columns: [`device_write_${unit}`], ...DEVICE_LINE },
+  ];
+  if (!hasDiscards) return lines;
+  return [...lines, { label: 'Device discards', columns: ['device_discard_iops'], ...DEVICE_LINE }];
 }

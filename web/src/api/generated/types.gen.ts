@@ -4736,6 +4736,7 @@ export type SeriesColumn = {
  * - `device_read_bytes_per_second`: Device read bandwidth
  * - `device_write_iops`: Device write IOPS
  * - `device_write_bytes_per_second`: Device write bandwidth
+ * - `device_discard_iops`: Device discard IOPS
  * - `cached`: Page cache
  * - `buffers`: Buffers
  * - `dirty`: Dirty
@@ -4748,7 +4749,7 @@ export type SeriesColumn = {
  * - `io_some`: I/O pressure, some
  * - `io_full`: I/O pressure, full
  */
-export type SeriesColumnName = 'read_iops' | 'read_bytes_per_second' | 'write_iops' | 'write_bytes_per_second' | 'trim_iops' | 'lat_p50_ns' | 'lat_p99_ns' | 'lat_p999_ns' | 'lat_max_ns' | 'in_flight' | 'device_read_iops' | 'device_read_bytes_per_second' | 'device_write_iops' | 'device_write_bytes_per_second' | 'cached' | 'buffers' | 'dirty' | 'writeback' | 'target_cached' | 'target_dirty' | 'process_user' | 'process_system' | 'host_busy' | 'io_some' | 'io_full';
+export type SeriesColumnName = 'read_iops' | 'read_bytes_per_second' | 'write_iops' | 'write_bytes_per_second' | 'trim_iops' | 'lat_p50_ns' | 'lat_p99_ns' | 'lat_p999_ns' | 'lat_max_ns' | 'in_flight' | 'device_read_iops' | 'device_read_bytes_per_second' | 'device_write_iops' | 'device_write_bytes_per_second' | 'device_discard_iops' | 'cached' | 'buffers' | 'dirty' | 'writeback' | 'target_cached' | 'target_dirty' | 'process_user' | 'process_system' | 'host_busy' | 'io_some' | 'io_full';
 
 export type SeriesPoints = number;
 

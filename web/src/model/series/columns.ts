@@ -22,6 +22,7 @@ export function rowOf(window: Window) {
     lat_max_ns: maxLatency(lat),
     device_read_iops: perSecond(device?.read_ios),
     device_write_iops: perSecond(device?.write_ios),
+    device_discard_iops: perSecond(device?.discard_ios),
     device_read_bytes_per_second: perSecond(device?.read_bytes),
     device_write_bytes_per_second: perSecond(device?.write_bytes),
     in_flight: window.in_flight,
