@@ -20,6 +20,7 @@ mod import;
 pub(crate) mod metrics;
 mod openapi;
 mod problem;
+mod query_string;
 pub(crate) mod requests;
 pub mod routes;
 mod runs;

@@ -2,8 +2,8 @@
 
 use crate::{
     api::{
-        extract::Query,
         problem::{ApiError, ProblemResponses},
+        query_string::Query,
     },
     error::Error,
     query::groups,

@@ -3,8 +3,9 @@
 use crate::{
     api::{
         assets,
-        extract::{Path, Query},
+        extract::Path,
         problem::{ApiError, ProblemResponses},
+        query_string::Query,
         streams::ndjson,
     },
     clock::now_ms,

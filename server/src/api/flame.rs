@@ -2,8 +2,9 @@
 
 use crate::{
     api::{
-        extract::{Path, Query},
+        extract::Path,
         problem::{ApiError, ProblemResponses},
+        query_string::Query,
     },
     error::Error,
     query::flame::{Stacks, Theme, draw, draw_difference},

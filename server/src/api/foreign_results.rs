@@ -3,8 +3,8 @@
 use crate::{
     api::{
         API,
-        extract::Query,
         problem::{ApiError, ProblemResponses},
+        query_string::Query,
         requests,
     },
     runs::{Runs, foreign::ImportOptions},

@@ -2,8 +2,9 @@
 
 use crate::{
     api::{
-        extract::{Path, Query},
+        extract::Path,
         problem::{ApiError, ProblemResponses},
+        query_string::Query,
     },
     runs::Runs,
     supervisor::host_cache::{HostCache, MaxAge},

@@ -4,8 +4,8 @@ use crate::{
     api::{
         API, annotations, assets, auth, compare, docs, export, extract::MAX_BODY, flame,
         foreign_results, headers, health, hosts, import, metrics, openapi::ApiDoc,
-        problem::ApiError, runs, saved_study, schedules, settings, state::AppState, streams,
-        studies, trends, webhooks,
+        problem::ApiError, query_string, runs, saved_study, schedules, settings, state::AppState,
+        streams, studies, trends, webhooks,
     },
     error::Error,
 };
@@ -120,7 +120,12 @@ fn parts() -> (Router<AppState>, Router<AppState>, Document) {
 /// compression, access control (`/api` only).
 pub(crate) fn router(state: AppState) -> Router {
     let (endpoints, probes, document) = parts();
+    let without_query = query_string::without_query(&document);
     let api = endpoints
+        .layer(from_fn_with_state(
+            without_query,
+            query_string::reject_unknown,
+        ))
         .route("/api/openapi.json", get(async || Json(document)))
         .merge(docs::router())
         .route("/api", any(not_found))

@@ -2,9 +2,10 @@
 
 use crate::{
     api::{
-        extract::{JsonBody, Path, Query},
+        extract::{JsonBody, Path},
         idempotency::{self, IdempotencyHeader},
         problem::{ApiError, ProblemResponses, QueueFull},
+        query_string::Query,
         requests,
     },
     error::Error,

@@ -5,8 +5,9 @@ pub(crate) mod send_socket;
 
 use crate::{
     api::{
-        extract::{Path, Query},
+        extract::Path,
         problem::{ApiError, NoWebSocket, ProblemResponses},
+        query_string::Query,
         streams::send_socket::{Heartbeat, Socket, limit_frame_size, wait_until_closed},
     },
     events::subscription::Subscription,

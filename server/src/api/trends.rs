@@ -2,8 +2,9 @@
 
 use crate::{
     api::{
-        extract::{JsonBody, Path, Query},
+        extract::{JsonBody, Path},
         problem::{ApiError, ProblemResponses},
+        query_string::Query,
         requests,
     },
     runs::Runs,

@@ -42,8 +42,8 @@ pub(crate) struct Request {
 /// Returns one problem per invalid parameter.
 pub(crate) fn parse(query: &CompareQuery) -> Result<Request, Vec<Problem>> {
     let mut problems = Vec::new();
-    let groups = groups(query).unwrap_or_else(|problem| {
-        problems.push(problem);
+    let groups = groups(query).unwrap_or_else(|invalid| {
+        problems.extend(invalid);
         Vec::new()
     });
     let baseline = match &query.baseline {
@@ -74,7 +74,7 @@ fn invalid(field: &str, detail: String, remedy: &str) -> Problem {
     Problem::invalid("bad_value", field, detail, remedy)
 }
 
-fn groups(query: &CompareQuery) -> Result<Vec<Selection>, Problem> {
+fn groups(query: &CompareQuery) -> Result<Vec<Selection>, Vec<Problem>> {
     let lettered = [
         &query.a, &query.b, &query.c, &query.d, &query.e, &query.f, &query.g, &query.h,
     ];
@@ -85,28 +85,39 @@ fn groups(query: &CompareQuery) -> Result<Vec<Selection>, Problem> {
         .collect();
     let remedy = "Use 2 to 8 run numbers, for example runs=1,2, or groups, for example a=tag:before&b=tag:after.";
     match (&query.runs, lettered.is_empty()) {
-        (Some(runs), true) => single_runs(runs, remedy),
-        (None, false) => {
-            let groups: Result<Vec<Selection>, Problem> = lettered
-                .into_iter()
-                .map(|(letter, text)| group(&letter.to_string(), text))
-                .collect();
-            let groups = groups?;
-            if groups.len() < MIN_GROUPS {
-                let detail =
-                    "Only one group is specified, but a comparison requires two.".to_owned();
-                return Err(invalid("b", detail, remedy));
-            }
-            Ok(groups)
-        }
+        (Some(runs), true) => single_runs(runs, remedy).map_err(|problem| vec![problem]),
+        (None, false) => lettered_groups(&lettered, remedy),
         (Some(_), false) => {
             let detail = "`runs` and lettered groups cannot be combined.".to_owned();
-            Err(invalid("runs", detail, remedy))
+            Err(vec![invalid("runs", detail, remedy)])
         }
         (None, true) => {
             let detail = "The comparison contains no runs.".to_owned();
-            Err(invalid("runs", detail, remedy))
+            Err(vec![invalid("runs", detail, remedy)])
         }
+    }
+}
+
+fn lettered_groups(
+    lettered: &[(char, &String)],
+    remedy: &str,
+) -> Result<Vec<Selection>, Vec<Problem>> {
+    let mut groups = Vec::new();
+    let mut problems = Vec::new();
+    for (letter, text) in lettered {
+        match group(&letter.to_string(), text) {
+            Ok(group) => groups.push(group),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if lettered.len() < MIN_GROUPS {
+        let detail = "Only one group is specified, but a comparison requires two.".to_owned();
+        problems.push(invalid("b", detail, remedy));
+    }
+    if problems.is_empty() {
+        Ok(groups)
+    } else {
+        Err(problems)
     }
 }
 
@@ -334,5 +345,17 @@ mod tests {
             let problems = parse(&query).expect_err("an invalid query");
             assert_eq!(problems[0].field.as_deref(), Some(field), "{query:?}");
         }
+    }
+
+    #[test]
+    fn every_invalid_group_is_reported() {
+        let query = CompareQuery {
+            c: Some(" ".into()),
+            threshold: Some(0.0),
+            ..pair("12,", "tag:a")
+        };
+        let problems = parse(&query).expect_err("an invalid query").into_iter();
+        let fields: Vec<_> = problems.filter_map(|problem| problem.field).collect();
+        assert_eq!(fields, ["a", "c", "threshold"]);
     }
 }

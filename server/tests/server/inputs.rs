@@ -222,12 +222,18 @@ async fn all_invalid_parameters_of_a_query_are_reported() {
             "/runs?limit=many&nope=1&tag=a&sort=size",
             vec!["limit", "nope", "sort"],
         ),
-        ("/runs?limit=1&limit=2", vec![""]),
+        ("/runs?limit=1&limit=2", vec!["limit"]),
+        (
+            "/runs?limit=1&nope=1&nope=2&limit=2",
+            vec!["nope", "nope", "limit"],
+        ),
+        ("/runs?q=%ff&tag=%&sort=size", vec!["q", "tag", "sort"]),
+        ("/runs?a:%20b=1", vec!["a: b"]),
         ("/runs/1/export?nope=1", vec!["nope"]),
         ("/runs/1/export", vec![""]),
         (
             &format!("/runs?{}", ["limit=x"; 1000].join("&")),
-            vec!["limit"; 20],
+            vec!["limit"; 2],
         ),
     ] {
         let (status, problem) = server.send(server.request(Method::GET, path)).await;
@@ -239,6 +245,34 @@ async fn all_invalid_parameters_of_a_query_are_reported() {
             .collect();
         assert_eq!(fields, expected, "{problem}");
     }
+}
+
+#[tokio::test]
+async fn requests_without_parameters_reject_all_parameters() {
+    let server = Program::start().await;
+    let number = server.queue(job("a", "10ms")).await;
+    server.wait_until_ended(number).await;
+    let run = format!("/runs/{number}");
+    for (method, path, body) in [
+        (Method::POST, "/runs".to_owned(), job("b", "10ms")),
+        (Method::POST, format!("{run}/rerun"), json!({})),
+        (Method::PATCH, run.clone(), json!({"name": "changed"})),
+        (Method::DELETE, run.clone(), Value::Null),
+        (Method::GET, run.clone(), Value::Null),
+        (Method::PUT, "/settings".to_owned(), json!({})),
+    ] {
+        let request = server.request(method.clone(), &format!("{path}?dry_run=true&%ff"));
+        let (status, problem) = server.send(request.json(&body)).await;
+        assert_eq!(status, 422, "{method} {path}: {problem}");
+        let fields: Vec<_> = problem["errors"].as_array().unwrap().iter().collect();
+        let fields: Vec<_> = fields.iter().map(|problem| &problem["field"]).collect();
+        assert_eq!(fields, ["dry_run", "%ff"], "{method} {path}");
+    }
+    let (_, runs) = server.send(server.request(Method::GET, "/runs")).await;
+    assert_eq!(
+        (&runs["total"], &runs["runs"][0]["name"]),
+        (&json!(1), &json!("a"))
+    );
 }
 
 #[tokio::test]
