@@ -185,6 +185,12 @@ mod tests {
     }
 
     #[test]
+    fn number_of_problems_is_limited() {
+        let names: Vec<_> = (0..1000).map(|i| format!("n{i}=%ff")).collect();
+        assert_eq!(fields(&names.join("&")).len(), 100);
+    }
+
+    #[test]
     fn encodings_that_the_parser_would_replace_are_rejected() {
         for text in [
             "%",

@@ -117,7 +117,7 @@ fn parts() -> (Router<AppState>, Router<AppState>, Document) {
 }
 
 /// Middleware order, outermost first: panic handler, metrics, security headers, `Host` check,
-/// compression, access control (`/api` only).
+/// compression, access control (`/api` only), rejection of unknown parameters (`/api/v1` only).
 pub(crate) fn router(state: AppState) -> Router {
     let (endpoints, probes, document) = parts();
     let without_query = query_string::without_query(&document);
