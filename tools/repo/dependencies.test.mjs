@@ -109,3 +109,13 @@ function groupByName(packages) {
   for (const entry of packages) groups.set(entry.name, [...(groups.get(entry.name) ?? []), entry]);
   return groups;
 }
+
+// The fuzz targets are a separate workspace, so adding a dependency does not update their lock file.
+test('the lock file of the fuzz targets is current', () => {
+  const options = { cwd: join(ROOT, 'fuzz'), maxBuffer: 1 << 28, stdio: 'pipe' };
+  try {
+    execFileSync('cargo', METADATA, options);
+  } catch (error) {
+    reject([String(error.stderr)], 'cd fuzz && cargo update --workspace');
+  }
+});
